@@ -1,0 +1,1 @@
+"""What is true: pure values and arithmetic (standard library and msgspec only)."""

@@ -1,0 +1,163 @@
+"""Measured ceilings: what the machine can do at most, with the proof of each number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from roofline.model.struct import Value
+
+
+class Audit(Value, frozen=True, kw_only=True):
+    """What the assembly of a ceiling's hot loop was seen to hold."""
+
+    instructions: dict[str, int]
+    """Mnemonics that do the ceiling's work, with their count in one turn of the hot loop."""
+    register: str
+    """Width class that they work on: `xmm`, `ymm`, `zmm`, `v`, or `xmm (scalar)`."""
+    chains: int | None = None
+    """Independent accumulators seen (compute ceilings)."""
+    loop_instructions: int = 0
+    """All instructions in one turn of the hot loop."""
+
+
+class ComputeCeiling(Value, frozen=True, kw_only=True):
+    """A rate of arithmetic that no kernel of this dtype, ISA and thread count can exceed."""
+
+    isa: str
+    dtype: str
+    op: str
+    """`fma` (2 flop), `add` or `mul` (1 flop), or `mul_add` where there is no FMA."""
+    threads: int
+    flop_per_s: float
+    """All threads together: the best sample."""
+    flop_per_cycle: float
+    """Per core at the clock held while it was measured: median over samples."""
+    clock_hz: float
+    """Clock held, from the add chain timed right after each sample: median over samples and threads."""
+    chains: int
+    """Independent accumulators per thread."""
+    audited: bool
+    """True when the assembly was read and proved; a ceiling that fails its audit does not exist."""
+    audit: Audit | None = None
+    flops_per_sample: tuple[int, ...] = ()
+    """Flops of all threads together in each sample."""
+    samples_s: tuple[float, ...] = ()
+    """Raw times, in order: last end minus first start over the threads."""
+    clock_samples_hz: tuple[float, ...] = ()
+    """Held clock after each sample, median over the threads."""
+    caveats: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the roof is called, e.g. `avx512 fma f64 ×2`."""
+        return f"{self.isa} {self.op} {self.dtype} ×{self.threads}"
+
+    def attainable_flop_per_s(self, flop_per_byte: float) -> float:
+        """Return the limit at this intensity: the same for all."""
+        return self.flop_per_s
+
+
+class MemoryCeiling(Value, frozen=True, kw_only=True):
+    """A bandwidth that no kernel with its data in this level can exceed, for one access pattern."""
+
+    level: str
+    """`L1`, `L2`, `L3`, `DRAM`."""
+    pattern: str
+    """`load`, `store`, `copy`, `triad`, or `nt_store`, `nt_copy`, `nt_triad` with non-temporal stores."""
+    isa: str
+    threads: int
+    byte_per_s: float
+    """All threads together, counted as STREAM does (no write-allocate): the best sample."""
+    byte_per_cycle: float
+    """Per core at the clock held while it was measured: median over samples."""
+    clock_hz: float
+    working_set_bytes: int
+    """Per thread, all its arrays together."""
+    unroll: int
+    """Vectors per array in one turn of the hot loop."""
+    audited: bool
+    audit: Audit | None = None
+    bytes_per_sample: tuple[int, ...] = ()
+    """Bytes of all threads together in each sample."""
+    samples_s: tuple[float, ...] = ()
+    clock_samples_hz: tuple[float, ...] = ()
+    caveats: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the roof is called, e.g. `DRAM triad avx2 ×2`."""
+        return f"{self.level} {self.pattern} {self.isa} ×{self.threads}"
+
+    def attainable_flop_per_s(self, flop_per_byte: float) -> float:
+        """Return the limit at this intensity: intensity times bandwidth."""
+        return flop_per_byte * self.byte_per_s
+
+
+Ceiling = ComputeCeiling | MemoryCeiling
+AnyCeiling = TypeVar("AnyCeiling", ComputeCeiling, MemoryCeiling)
+
+PATTERN_WRITE_SHARE = {"load": 0.0, "triad": 1 / 3, "copy": 1 / 2, "store": 1.0}
+"""Written bytes / all bytes of the plain patterns: a kernel is held against the pattern with the nearest share."""
+
+
+class Ceilings(Value, frozen=True, kw_only=True):
+    """All ceilings of one run."""
+
+    compute: tuple[ComputeCeiling, ...] = ()
+    memory: tuple[MemoryCeiling, ...] = ()
+
+    @property
+    def all(self) -> tuple[Ceiling, ...]:
+        """Compute ceilings, then memory ceilings, in the order in which they were measured."""
+        return (*self.compute, *self.memory)
+
+    def best_compute(self, dtype: str, threads: int, isa: str | None = None) -> ComputeCeiling | None:
+        """Return the highest compute ceiling for this dtype and thread count (and ISA, if given)."""
+        return _highest(
+            ceiling
+            for ceiling in self.compute
+            if ceiling.dtype == dtype and ceiling.threads == threads and isa in (None, ceiling.isa)
+        )
+
+    def best_memory(
+        self, level: str, threads: int, pattern: str | None = None, isa: str | None = None
+    ) -> MemoryCeiling | None:
+        """Return the highest memory ceiling of this level and thread count (and pattern and ISA, if given)."""
+        return _highest(
+            ceiling
+            for ceiling in self.memory
+            if ceiling.level == level
+            and ceiling.threads == threads
+            and pattern in (None, ceiling.pattern)
+            and isa in (None, ceiling.isa)
+        )
+
+    def named(self, name: str) -> Ceiling | None:
+        """Return the ceiling with this name, or None."""
+        return next((ceiling for ceiling in self.all if ceiling.name == name), None)
+
+    @property
+    def threads(self) -> tuple[int, ...]:
+        """Thread counts for which there is any ceiling, ascending."""
+        return tuple(sorted({ceiling.threads for ceiling in self.all}))
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Memory levels for which there is a ceiling, nearest first."""
+        return tuple(dict.fromkeys(sorted((c.level for c in self.memory), key=level_order)))
+
+    def with_ceiling(self, ceiling: Ceiling) -> Ceilings:
+        """Return these ceilings and one more."""
+        if isinstance(ceiling, ComputeCeiling):
+            return Ceilings(compute=(*self.compute, ceiling), memory=self.memory)
+        return Ceilings(compute=self.compute, memory=(*self.memory, ceiling))
+
+
+def level_order(level: str) -> tuple[int, str]:
+    """Sort key for level names: L1, L2, ... and DRAM last."""
+    return (1, level) if level == "DRAM" else (0, level)
+
+
+def _highest(ceilings: Iterable[AnyCeiling]) -> AnyCeiling | None:
+    return max(ceilings, key=lambda ceiling: ceiling.attainable_flop_per_s(1.0), default=None)

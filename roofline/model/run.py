@@ -1,0 +1,152 @@
+"""A run: everything that one invocation measured, and the records that it grows from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from roofline.model.ceilings import Ceilings, ComputeCeiling, MemoryCeiling
+from roofline.model.machine import Environment, Machine
+from roofline.model.measurement import Derived, Measurement, derive
+from roofline.model.struct import Value
+
+SCHEMA = 1
+"""Version of the archived document.
+
+1  2026-11  first version
+"""
+
+
+class Caveat(Value, frozen=True, kw_only=True):
+    """A condition that the reader of the numbers must know."""
+
+    code: str
+    """Stable upper-case name, e.g. `THROTTLE`."""
+    message: str
+    """What was found, and what to do about it."""
+
+
+class SweepPoint(Value, frozen=True, kw_only=True):
+    """Load bandwidth of one core at one working set."""
+
+    size_bytes: int
+    byte_per_s: float
+
+
+class Level(Value, frozen=True, kw_only=True):
+    """One memory level, as measured and as reported."""
+
+    name: str
+    """`L1`, `L2`, `L3`, `DRAM`."""
+    reported_bytes: int | None = None
+    """Capacity that the operating system states (memory size for DRAM); None when it does not."""
+    effective_bytes: int | None = None
+    """Largest working set of one core that still ran at the level's bandwidth; None for DRAM or when unmeasured."""
+    shared_by: int = 1
+    """Cores that share it, among those used."""
+    working_set_bytes: int | None = None
+    """Per-thread working set at which one core's ceilings are measured; None when the level is skipped."""
+    agrees: bool | None = None
+    """Whether effective and reported capacity agree within a factor of 2; None when either is unknown."""
+    skipped: str | None = None
+    """Why the level has no ceiling; None when it has."""
+
+
+class Failure(Value, frozen=True, kw_only=True):
+    """A point that has no number, and why."""
+
+    kind: str
+    """`wrong`, `crashed`, `hung`, `raised`, `codegen`, `skipped`."""
+    point: str
+    """What was being measured, in words: `gemm.naive n=384 f64 ×2`, `avx512 fma f64 ×1`."""
+    message: str
+
+
+class ComputeMeasured(Value, frozen=True, kw_only=True, tag_field="record", tag="compute"):
+    """A compute ceiling has been measured."""
+
+    ceiling: ComputeCeiling
+
+
+class MemoryMeasured(Value, frozen=True, kw_only=True, tag_field="record", tag="memory"):
+    """A memory ceiling has been measured."""
+
+    ceiling: MemoryCeiling
+
+
+class LevelsFound(Value, frozen=True, kw_only=True, tag_field="record", tag="levels"):
+    """The sweep over working sets is done and the levels are known."""
+
+    levels: tuple[Level, ...]
+    sweep: tuple[SweepPoint, ...]
+
+
+class KernelMeasured(Value, frozen=True, kw_only=True, tag_field="record", tag="measurement"):
+    """A kernel has been measured."""
+
+    measurement: Measurement
+
+
+class PointFailed(Value, frozen=True, kw_only=True, tag_field="record", tag="failure"):
+    """A point has no number."""
+
+    failure: Failure
+
+
+class CaveatFound(Value, frozen=True, kw_only=True, tag_field="record", tag="caveat"):
+    """Something that the reader must know came to light."""
+
+    caveat: Caveat
+
+
+Record = ComputeMeasured | MemoryMeasured | LevelsFound | KernelMeasured | PointFailed | CaveatFound
+"""What a worker reports and the journal keeps, one per line."""
+
+
+class Run(Value, frozen=True, kw_only=True):
+    """One invocation: where it ran, under which conditions, what it measured."""
+
+    schema: int = SCHEMA
+    id: str
+    """`YYYYMMDD-HHMMSS-xxxx`: UTC and a random suffix; also the name of its file."""
+    started_utc: str
+    """ISO 8601, seconds, `Z`."""
+    label: str | None = None
+    revision: str | None = None
+    """Git revision of the working directory, with `+dirty` when it had changes; None outside a checkout."""
+    argv: tuple[str, ...] = ()
+    plan: dict[str, Any] = {}
+    """What was asked for, by name: mode, budget, threads, dtypes, kernels."""
+    machine: Machine
+    environment: Environment
+    caveats: tuple[Caveat, ...] = ()
+    ceilings: Ceilings = Ceilings()
+    levels: tuple[Level, ...] = ()
+    sweep: tuple[SweepPoint, ...] = ()
+    measurements: tuple[Measurement, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    elapsed_s: float | None = None
+    complete: bool = False
+    reason: str | None = None
+    """Why the run is not complete, e.g. `SIGINT`."""
+
+    def with_record(self, record: Record) -> Run:
+        """Return this run grown by one record."""
+        match record:
+            case ComputeMeasured(ceiling=compute):
+                return replace(self, ceilings=self.ceilings.with_ceiling(compute))
+            case MemoryMeasured(ceiling=memory):
+                return replace(self, ceilings=self.ceilings.with_ceiling(memory))
+            case LevelsFound():
+                return replace(self, levels=record.levels, sweep=record.sweep)
+            case KernelMeasured():
+                return replace(self, measurements=(*self.measurements, record.measurement))
+            case PointFailed():
+                return replace(self, failures=(*self.failures, record.failure))
+            case CaveatFound():
+                return replace(self, caveats=(*self.caveats, record.caveat))
+
+    def derived(self, measurement: Measurement) -> Derived | None:
+        """Return what follows from one of this run's measurements; None when it has no samples."""
+        return derive(measurement, self.ceilings)
