@@ -64,3 +64,8 @@ def duration(seconds: float, digits: int = 3) -> str:
 def intensity(flop_per_byte: float, digits: int = 3) -> str:
     """Write an arithmetic intensity, e.g. `0.0833 flop/B`."""
     return f"{_significant(flop_per_byte, digits)} flop/B"
+
+
+def giga(rate: float, digits: int = 3) -> str:
+    """Write a rate in units of 1e9 without the unit, for a column titled GFLOP/s or GB/s, e.g. `58.6`."""
+    return "0" if rate == 0 else _significant(float(f"{rate / 1e9:.{digits - 1}e}"), digits)

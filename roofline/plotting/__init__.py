@@ -1,0 +1,1 @@
+"""How it is shown: tables, Markdown and the figure. Reads archived runs; measures nothing."""

@@ -1,0 +1,82 @@
+"""The tables of the kernels: one for each dtype and thread count, grouped by family."""
+
+from __future__ import annotations
+
+from roofline.model.measurement import Measurement
+from roofline.model.run import Run
+from roofline.plotting.ceiling_label import short_bound, threads_text
+from roofline.plotting.table import Column, Row, Table
+from roofline.plotting.text import elided, printable
+from roofline.units import duration, giga
+
+COLUMNS = (
+    Column("kernel"),
+    Column("n", right=True),
+    Column("level"),
+    Column("time", right=True),
+    Column("GFLOP/s", right=True),
+    Column("GB/s", right=True),
+    Column("flop/B", right=True),
+    Column("roof", right=True),
+    Column("bound"),
+    Column("spread", right=True, spare=True),
+    Column("seen", spare=True),
+    Column("status", wraps=True),
+)
+NAME_LENGTH = 20
+
+
+def kernel_tables(run: Run) -> tuple[Table, ...]:
+    """Return the tables of all measurements. Only numbers that may be drawn carry a percentage and a bound."""
+    grouped: dict[tuple[str, int], dict[str, list[Row]]] = {}
+    for measurement in run.measurements:
+        families = grouped.setdefault((measurement.dtype, measurement.threads), {})
+        families.setdefault(measurement.kernel.partition(".")[0], []).append(_row(run, measurement))
+    return tuple(
+        Table(
+            f"Kernels: {printable(dtype)}, {threads_text(threads)}",
+            COLUMNS,
+            tuple(tuple(rows) for rows in families.values()),
+        )
+        for (dtype, threads), families in grouped.items()
+    )
+
+
+def status_text(measurement: Measurement) -> str:
+    """Write the status with its reasons, e.g. `invalid: TOO_SHORT`."""
+    reasons = " ".join(measurement.status_codes)
+    return printable(f"{measurement.status}: {reasons}" if reasons else measurement.status)
+
+
+def percent_text(percent: float | None) -> str:
+    """Write a percentage of the roof so that 0.4 % does not read as nothing; `-` when there is none."""
+    if percent is None:
+        return "-"
+    return f"{percent:.1f} %" if percent < 9.95 else f"{percent:.0f} %"
+
+
+def intensity_text(flop_per_byte: float) -> str:
+    """Write an arithmetic intensity for a column titled flop/B."""
+    return "-" if flop_per_byte == 0 else f"{flop_per_byte:.3g}"
+
+
+def _row(run: Run, measurement: Measurement) -> Row:
+    name = elided(printable(measurement.kernel), NAME_LENGTH)
+    head = (name, str(measurement.n), printable(measurement.level))
+    derived = run.derived(measurement)
+    register = printable((measurement.vector_register or "-").split(" ")[0])
+    if derived is None:
+        return (*head, "-", "-", "-", "-", "-", "-", "-", register, status_text(measurement))
+    shown = measurement.drawable
+    return (
+        *head,
+        duration(derived.median_s),
+        giga(derived.flop_per_s) if measurement.work.flops else "-",
+        giga(derived.byte_per_s),
+        intensity_text(derived.flop_per_byte),
+        percent_text(derived.percent_of_roof) if shown else "-",
+        short_bound(run, derived.bound) if shown else "-",
+        f"{100 * derived.spread:.1f} %",
+        register,
+        status_text(measurement),
+    )

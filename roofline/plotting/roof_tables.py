@@ -1,0 +1,130 @@
+"""The tables of the roof: compute ceilings, memory ceilings, levels."""
+
+from __future__ import annotations
+
+from roofline.model.ceilings import ComputeCeiling, MemoryCeiling
+from roofline.model.isa import ISAS
+from roofline.model.run import Level, Run
+from roofline.plotting.table import Column, Row, Table
+from roofline.plotting.text import printable
+from roofline.units import frequency, giga, memory_size
+
+FLOPS_OF_OP = {"fma": 2, "mul_add": 2, "add": 1, "mul": 1}
+PLAIN_PATTERNS = ("load", "store", "copy", "triad")
+NON_TEMPORAL_PATTERNS = ("nt_store", "nt_copy", "nt_triad")
+
+
+def compute_table(run: Run) -> Table:
+    """Return the compute ceilings, grouped by dtype and thread count, with their distance from whole ports."""
+    columns = (
+        Column("isa"),
+        Column("op"),
+        Column("dtype"),
+        Column("threads", right=True),
+        Column("GFLOP/s", right=True),
+        Column("flop/cycle", right=True),
+        Column("held clock", right=True),
+        Column("op/cycle (off ports)", right=True),
+        Column("chains", right=True),
+        Column("audited"),
+    )
+    grouped: dict[tuple[str, int], list[Row]] = {}
+    for ceiling in run.ceilings.compute:
+        row = (
+            printable(ceiling.isa),
+            printable(ceiling.op),
+            printable(ceiling.dtype),
+            str(ceiling.threads),
+            giga(ceiling.flop_per_s),
+            f"{ceiling.flop_per_cycle:.2f}",
+            frequency(ceiling.clock_hz),
+            _ports(run.machine.arch, ceiling),
+            str(ceiling.chains),
+            _audited(ceiling),
+        )
+        grouped.setdefault((ceiling.dtype, ceiling.threads), []).append(row)
+    return Table("Roof: compute", columns, tuple(tuple(rows) for rows in grouped.values()))
+
+
+def memory_table(run: Run) -> Table:
+    """Return, for each level and thread count, the best bandwidth of each access pattern."""
+    measured = {ceiling.pattern for ceiling in run.ceilings.memory}
+    other = sorted(measured - {*PLAIN_PATTERNS, *NON_TEMPORAL_PATTERNS})
+    patterns = [p for p in (*PLAIN_PATTERNS, *NON_TEMPORAL_PATTERNS) if p in measured] + other
+    columns = (
+        Column("level"),
+        Column("threads", right=True),
+        *(Column(printable(pattern), right=True) for pattern in patterns),
+        Column("best"),
+        Column("B/cycle", right=True),
+        Column("set/thread", right=True),
+        Column("audited", spare=True),
+    )
+    groups = tuple(
+        tuple(
+            _memory_row(run, level, threads, patterns, best)
+            for threads in run.ceilings.threads
+            if (best := run.ceilings.best_memory(level, threads)) is not None
+        )
+        for level in run.ceilings.levels
+    )
+    return Table("Roof: memory, GB/s", columns, groups)
+
+
+def levels_table(run: Run) -> Table:
+    """Return the memory levels: what the operating system reports beside what was measured."""
+    columns = (
+        Column("level"),
+        Column("reported", right=True),
+        Column("effective", right=True),
+        Column("shared by", right=True),
+        Column("set/thread", right=True),
+        Column("agreement", wraps=True),
+    )
+    return Table("Memory levels", columns, (tuple(_level_row(level) for level in run.levels),))
+
+
+def _memory_row(run: Run, level: str, threads: int, patterns: list[str], best: MemoryCeiling) -> Row:
+    of_pattern = [run.ceilings.best_memory(level, threads, pattern) for pattern in patterns]
+    return (
+        printable(level),
+        str(threads),
+        *("-" if ceiling is None else giga(ceiling.byte_per_s) for ceiling in of_pattern),
+        printable(f"{best.pattern} {best.isa}"),
+        f"{best.byte_per_cycle:.1f}",
+        memory_size(best.working_set_bytes),
+        _audited(best),
+    )
+
+
+def _level_row(level: Level) -> Row:
+    if level.skipped is not None:
+        agreement = printable(f"skipped: {level.skipped}")
+    else:
+        agreement = {None: "-", True: "agrees", False: "differs by more than 2x"}[level.agrees]
+    return (
+        printable(level.name),
+        _size(level.reported_bytes),
+        _size(level.effective_bytes),
+        str(level.shared_by),
+        _size(level.working_set_bytes),
+        agreement,
+    )
+
+
+def _size(size_bytes: int | None) -> str:
+    return "-" if size_bytes is None else memory_size(size_bytes)
+
+
+def _audited(ceiling: ComputeCeiling | MemoryCeiling) -> str:
+    return "yes" if ceiling.audited else "NO"
+
+
+def _ports(arch: str, ceiling: ComputeCeiling) -> str:
+    """Write vector operations per cycle and their distance from the nearest whole number, the ports at work."""
+    isa = next((isa for isa in ISAS if isa.name == ceiling.isa and isa.arch == arch), None)
+    if isa is None or ceiling.op not in FLOPS_OF_OP:
+        return "-"
+    per_cycle = ceiling.flop_per_cycle / (FLOPS_OF_OP[ceiling.op] * isa.lanes(ceiling.dtype))
+    ports = max(1, round(per_cycle))
+    return f"{per_cycle:.2f} ({100 * (per_cycle / ports - 1):+.1f} %)"

@@ -1,0 +1,99 @@
+"""Everything that is printed about a run, as tables in reading order."""
+
+from __future__ import annotations
+
+from roofline.model.machine import Machine
+from roofline.model.run import Run
+from roofline.plotting.kernel_tables import kernel_tables
+from roofline.plotting.roof_tables import compute_table, levels_table, memory_table
+from roofline.plotting.table import Column, Table
+from roofline.plotting.text import printable
+from roofline.units import memory_size
+
+
+def tables(run: Run) -> tuple[Table, ...]:
+    """Return all tables of a run that have rows: machine, roof, levels, kernels, failures, caveats."""
+    return tuple(
+        table
+        for table in (
+            machine_table(run),
+            *roof_tables(run),
+            *kernel_tables(run),
+            failures_table(run),
+            caveats_table(run),
+        )
+        if table.rows
+    )
+
+
+def roof_tables(run: Run) -> tuple[Table, ...]:
+    """Return the tables of the ceilings and of the levels that have rows."""
+    return tuple(table for table in (compute_table(run), memory_table(run), levels_table(run)) if table.rows)
+
+
+def machine_line(machine: Machine) -> str:
+    """Write the machine in one line, e.g. `AMD EPYC (zen4), 2 cores, 8 GiB, kvm`. What is unknown is left out."""
+    name = machine.cpu_model + (f" ({machine.microarchitecture})" if machine.microarchitecture else "")
+    facts = [name]
+    if machine.cores is not None:
+        facts.append(f"{machine.cores} core{'' if machine.cores == 1 else 's'}")
+    if machine.hardware_threads is not None and machine.hardware_threads != machine.cores:
+        facts.append(f"{machine.hardware_threads} hardware threads")
+    if machine.memory_bytes is not None:
+        facts.append(memory_size(machine.memory_bytes))
+    if machine.virtualisation not in (None, "none"):
+        facts.append(machine.virtualisation)
+    return printable(", ".join(facts))
+
+
+def versions_line(run: Run) -> str:
+    """Write the versions that produce the machine code, e.g. `Python 3.11.13, Numba 0.68.1, LLVM 20.1.8`."""
+    environment = run.environment
+    named = {
+        "Python": environment.python,
+        "Numba": environment.numba,
+        "LLVM": environment.llvm,
+        "NumPy": environment.numpy,
+    }
+    parts = [f"{name} {version}" for name, version in named.items() if version is not None]
+    parts += [" ".join(filter(None, (blas.name, blas.version, blas.architecture))) for blas in environment.blas]
+    return printable(", ".join(parts))
+
+
+def machine_table(run: Run) -> Table:
+    """Return where and when the run was measured, one fact a row."""
+    isas = " ".join(run.machine.isas)
+    caches = ", ".join(f"{cache.name} {memory_size(cache.size_bytes)}" for cache in run.machine.caches)
+    state = "" if run.complete else f"; INCOMPLETE: {run.reason or 'reason unknown'}"
+    facts = {
+        "machine": machine_line(run.machine),
+        "executes": isas,
+        "caches": caches,
+        "versions": versions_line(run),
+        "run": f"{run.id}, {run.started_utc}{f', {run.label}' if run.label else ''}{state}",
+        "revision": run.revision or "",
+    }
+    rows = tuple((name, printable(fact)) for name, fact in facts.items() if fact)
+    return Table("Machine", (Column("what"), Column("found", wraps=True)), (rows,))
+
+
+def failures_table(run: Run) -> Table:
+    """Return the points that have no number, and why."""
+    columns = (Column("kind"), Column("point", wraps=True), Column("why", wraps=True))
+    rows = tuple(
+        (printable(failure.kind), printable(failure.point), printable(failure.message)) for failure in run.failures
+    )
+    return Table("Failures", columns, (rows,))
+
+
+def caveats_table(run: Run) -> Table:
+    """Return what the reader of the numbers must know: first of the whole run, then of single numbers."""
+    columns = (Column("code"), Column("what to know", wraps=True))
+    of_run = [(printable(caveat.code), printable(caveat.message)) for caveat in run.caveats]
+    of_points = [(printable(c.name), printable(text)) for c in run.ceilings.all for text in c.caveats]
+    of_points += [
+        (printable(f"{m.kernel} n={m.n} {m.dtype} ×{m.threads}"), printable(text))
+        for m in run.measurements
+        for text in m.caveats
+    ]
+    return Table("Caveats", columns, tuple(filter(None, (tuple(of_run), tuple(of_points)))))
