@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from statistics import median
 
 __all__ = ["interval_of_median", "median", "relative_spread"]
@@ -35,11 +36,13 @@ def interval_of_median(samples: Sequence[float], confidence: float = 0.95) -> tu
     """
     count = len(samples)
     ordered = sorted(samples)
-    tail = 0.0
+    most = int(Fraction((1 - confidence) / 2) * 2**count)  # in outcomes: exact, and quick for thousands of samples
     best = None
+    fewer, ways = 0, 1  # of the 2**count outcomes, those with fewer than k below the median, and with exactly k - 1
     for k in range(1, count // 2 + 1):
-        tail += math.comb(count, k - 1) / 2**count
-        if 1 - 2 * tail < confidence:
+        fewer += ways
+        ways = ways * (count - k + 1) // k
+        if fewer > most:
             break
         best = (ordered[k - 1], ordered[count - k])
     return best

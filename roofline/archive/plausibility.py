@@ -1,0 +1,154 @@
+"""What a well-formed run can still get wrong: values that no machine produces, and arrays that do not fit together.
+
+What passes here can be derived from, compared and drawn without dividing by zero or overflowing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from roofline.archive.identity import RUN_ID, label_defect
+from roofline.archive.tree import Defect, shown
+from roofline.model.ceilings import Ceiling, ComputeCeiling
+from roofline.model.measurement import STATUSES, Measurement
+from roofline.model.run import (
+    CaveatFound,
+    ComputeMeasured,
+    KernelMeasured,
+    Level,
+    LevelsFound,
+    MemoryMeasured,
+    PointFailed,
+    Record,
+    Run,
+    SweepPoint,
+)
+
+TIME_S = (1e-12, 1e6)
+"""Seconds per call or per sample."""
+RATE = (1e-3, 1e24)
+"""flop/s and B/s of a ceiling or block."""
+PER_CYCLE = (0.0, 1e9)
+CLOCK_HZ = (0.0, 1e12)
+COUNT = (1, 2**31)
+AMOUNT = (1, 2**63)
+MAX_SAMPLES = 100_000
+"""Samples of one ceiling or measurement."""
+
+
+def run_defects(run: Run) -> Iterator[Defect]:
+    """Yield what is implausible in a run."""
+    if not RUN_ID.fullmatch(run.id):
+        yield Defect("id", shown(run.id), "YYYYMMDD-HHMMSS-xxxx")
+    try:
+        datetime.strptime(run.started_utc, "%Y-%m-%dT%H:%M:%SZ")
+    except ValueError:
+        yield Defect("started_utc", shown(run.started_utc), "YYYY-MM-DDTHH:MM:SSZ")
+    if run.label is not None and (defect := label_defect(run.label)) is not None:
+        yield Defect("label", shown(run.label), f"a short printable name ({defect})")
+    yield from _within("elapsed_s", run.elapsed_s, (0.0, 1e9))
+    yield from _machine_defects(run)
+    for index, compute in enumerate(run.ceilings.compute):
+        yield from ceiling_defects(compute, f"ceilings.compute[{index}]")
+    for index, memory in enumerate(run.ceilings.memory):
+        yield from ceiling_defects(memory, f"ceilings.memory[{index}]")
+    yield from _level_defects(run.levels, run.sweep)
+    for index, measurement in enumerate(run.measurements):
+        yield from measurement_defects(measurement, f"measurements[{index}]")
+
+
+def record_defects(record: Record) -> Iterator[Defect]:
+    """Yield what is implausible in one record of a journal."""
+    match record:
+        case ComputeMeasured() | MemoryMeasured():
+            yield from ceiling_defects(record.ceiling, "ceiling")
+        case KernelMeasured():
+            yield from measurement_defects(record.measurement, "measurement")
+        case LevelsFound():
+            yield from _level_defects(record.levels, record.sweep)
+        case PointFailed() | CaveatFound():
+            pass
+
+
+def ceiling_defects(ceiling: Ceiling, path: str) -> Iterator[Defect]:
+    """Yield what is implausible in a ceiling."""
+    yield from _within(f"{path}.threads", ceiling.threads, COUNT)
+    yield from _within(f"{path}.clock_hz", ceiling.clock_hz, CLOCK_HZ)
+    if isinstance(ceiling, ComputeCeiling):
+        yield from _within(f"{path}.flop_per_s", ceiling.flop_per_s, RATE)
+        yield from _within(f"{path}.flop_per_cycle", ceiling.flop_per_cycle, PER_CYCLE)
+        yield from _within(f"{path}.chains", ceiling.chains, COUNT)
+        amounts, amounts_path = ceiling.flops_per_sample, f"{path}.flops_per_sample"
+    else:
+        yield from _within(f"{path}.byte_per_s", ceiling.byte_per_s, RATE)
+        yield from _within(f"{path}.byte_per_cycle", ceiling.byte_per_cycle, PER_CYCLE)
+        yield from _within(f"{path}.working_set_bytes", ceiling.working_set_bytes, AMOUNT)
+        yield from _within(f"{path}.unroll", ceiling.unroll, COUNT)
+        amounts, amounts_path = ceiling.bytes_per_sample, f"{path}.bytes_per_sample"
+    samples = len(ceiling.samples_s)
+    yield from _samples(f"{path}.samples_s", ceiling.samples_s, TIME_S, MAX_SAMPLES, "at most")
+    yield from _samples(f"{path}.clock_samples_hz", ceiling.clock_samples_hz, CLOCK_HZ, samples)
+    yield from _samples(amounts_path, amounts, AMOUNT, samples)
+
+
+def measurement_defects(measurement: Measurement, path: str) -> Iterator[Defect]:
+    """Yield what is implausible in a measurement."""
+    for name in ("n", "threads", "repeats"):
+        yield from _within(f"{path}.{name}", getattr(measurement, name), (COUNT[0], AMOUNT[1]))
+    for name in ("flops", "read_bytes", "write_bytes", "allocate_bytes"):
+        yield from _within(f"{path}.work.{name}", getattr(measurement.work, name), (0, AMOUNT[1]))
+    for name in ("error", "tolerance"):
+        yield from _within(f"{path}.{name}", getattr(measurement, name), (0.0, float("inf")))
+    if measurement.status not in STATUSES:
+        yield Defect(f"{path}.status", shown(measurement.status), f"one of {', '.join(STATUSES)}")
+    samples = len(measurement.samples_s)
+    if measurement.status in ("ok", "degraded") and not samples:
+        yield Defect(f"{path}.samples_s", "no samples", f"some, as the status is {measurement.status}")
+    yield from _samples(f"{path}.samples_s", measurement.samples_s, TIME_S, MAX_SAMPLES, "at most")
+    yield from _samples(f"{path}.clock_samples_hz", measurement.clock_samples_hz, CLOCK_HZ, samples)
+    yield from _samples(f"{path}.roof_samples", measurement.roof_samples, RATE, samples + 1)
+
+
+def _machine_defects(run: Run) -> Iterator[Defect]:
+    machine, environment = run.machine, run.environment
+    for name in ("sockets", "cores", "hardware_threads", "numa_nodes"):
+        yield from _within(f"machine.{name}", getattr(machine, name), COUNT)
+    yield from _within("machine.memory_bytes", machine.memory_bytes, AMOUNT)
+    for index, cache in enumerate(machine.caches):
+        yield from _within(f"machine.caches[{index}].size_bytes", cache.size_bytes, AMOUNT)
+        for name in ("line_bytes", "shared_by", "instances"):
+            yield from _within(f"machine.caches[{index}].{name}", getattr(cache, name), COUNT)
+    yield from _within("environment.steal_share", environment.steal_share, (0.0, 1.0))
+    for name in ("load_1min", "cgroup_cpus", "memory_limit_bytes", "memory_available_bytes"):
+        yield from _within(f"environment.{name}", getattr(environment, name), (0, AMOUNT[1]))
+
+
+def _level_defects(levels: Sequence[Level], sweep: Sequence[SweepPoint]) -> Iterator[Defect]:
+    for index, level in enumerate(levels):
+        yield from _within(f"levels[{index}].shared_by", level.shared_by, COUNT)
+        for name in ("reported_bytes", "effective_bytes", "working_set_bytes"):
+            yield from _within(f"levels[{index}].{name}", getattr(level, name), AMOUNT)
+    for index, point in enumerate(sweep):
+        yield from _within(f"sweep[{index}].size_bytes", point.size_bytes, AMOUNT)
+        yield from _within(f"sweep[{index}].byte_per_s", point.byte_per_s, RATE)
+
+
+def _within(path: str, value: float | None, limits: tuple[float, float]) -> Iterator[Defect]:
+    """Unknown (None) is always plausible. Written so that a NaN is not."""
+    low, high = limits
+    if value is not None and not low <= value <= high:
+        yield Defect(path, shown(value), f"{low:g} to {high:g}")
+
+
+def _samples(
+    path: str, values: Sequence[float], limits: tuple[float, float], count: int, words: str = "none or"
+) -> Iterator[Defect]:
+    """Samples are all within limits, and either absent or exactly (or at most) as many as `count`."""
+    fits = len(values) <= count if words == "at most" else len(values) in (0, count)
+    if not fits:
+        yield Defect(path, f"{len(values)} values", f"{words} {count}")
+    low, high = limits
+    for index, value in enumerate(values):
+        if not low <= value <= high:
+            yield Defect(f"{path}[{index}]", shown(value), f"{low:g} to {high:g}")
