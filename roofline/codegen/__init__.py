@@ -1,0 +1,1 @@
+"""The only rooms that speak LLVM: emission of hot loops, their Numba intrinsics, and the audit of the assembly."""

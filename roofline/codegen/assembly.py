@@ -1,0 +1,73 @@
+"""Assembly of code: of what Numba compiled here, and of the emitted loops for CPUs that are not here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+
+from roofline.codegen.emit import ELEMENTS, I64
+from roofline.codegen.loops import arithmetic, arrays_of, stream
+
+TARGETS = {
+    "haswell": ("x86_64-unknown-linux-gnu", "haswell"),
+    "skylake-avx512": ("x86_64-unknown-linux-gnu", "skylake-avx512"),
+    "znver4": ("x86_64-unknown-linux-gnu", "znver4"),
+    "neoverse-n1": ("aarch64-unknown-linux-gnu", "neoverse-n1"),
+    "apple-m1": ("arm64-apple-macosx12.0.0", "apple-m1"),
+}
+"""CPUs for which the emitted code can be compiled and audited without running it: (triple, LLVM's CPU name)."""
+
+
+def assembly_of(dispatcher: Any) -> str:
+    """Return the assembly of a Numba function's only compiled signature.
+
+    Numba's own `inspect_asm` returns nothing useful for code that came from its cache; the optimised module that
+    is cached beside the object code gives the same assembly again.
+    """
+    (compiled,) = dispatcher.overloads.values()
+    library = compiled.library
+    return str(library._codegen._tm.emit_assembly(library._get_module_for_linking()))
+
+
+def arithmetic_assembly(target: str, op: str, dtype: str, lanes: int, chains: int) -> str:
+    """Return the assembly of `loops.arithmetic` for one of TARGETS."""
+
+    def body(builder: ir.IRBuilder, arguments: Any) -> None:
+        builder.ret(arithmetic(builder, op, dtype, lanes, chains, *arguments))
+
+    element = ELEMENTS[dtype]
+    return _compiled(target, ir.FunctionType(element, [I64, element, element]), body)
+
+
+def stream_assembly(target: str, pattern: str, dtype: str, lanes: int, unroll: int) -> str:
+    """Return the assembly of `loops.stream` for one of TARGETS."""
+    arch = "aarch64" if TARGETS[target][0].startswith("a") else "x86_64"
+
+    def body(builder: ir.IRBuilder, arguments: Any) -> None:
+        *addresses, groups, repeats, scalar = arguments
+        used = addresses[: arrays_of(pattern)]
+        stream(builder, pattern, dtype, lanes, unroll, arch, True, used, groups, repeats, scalar)
+        builder.ret_void()
+
+    return _compiled(target, ir.FunctionType(ir.VoidType(), [I64] * 5 + [ELEMENTS[dtype]]), body)
+
+
+def _compiled(target: str, kind: ir.FunctionType, body: Callable[[ir.IRBuilder, Any], None]) -> str:
+    """Compile one function for a target at -O3 and return its assembly."""
+    triple, cpu = TARGETS[target]
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    module = ir.Module(name="ceiling")
+    module.triple = triple
+    function = ir.Function(module, kind, "ceiling")
+    body(ir.IRBuilder(function.append_basic_block("entry")), function.args)
+    machine = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, opt=3, reloc="pic")
+    parsed = llvm.parse_assembly(str(module))
+    parsed.verify()
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    passes = llvm.create_pass_builder(machine, tuning)
+    passes.getModulePassManager().run(parsed, passes)
+    return str(machine.emit_assembly(parsed))

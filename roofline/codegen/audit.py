@@ -1,0 +1,246 @@
+"""Reads assembly and proves that a hot loop is what its ceiling claims: no number without this proof.
+
+Understands the AT&T syntax that LLVM writes for x86-64 and its syntax for AArch64 (Linux and macOS).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from roofline.codegen.loops import ARITHMETIC_STEPS, chain_kinds
+from roofline.errors import CodegenError
+from roofline.model.ceilings import Audit
+from roofline.model.isa import Isa
+
+_LABEL = re.compile(r"^([.\w$]+):")
+_COMMENT = re.compile(r"(?:^|\s)(?:#+(?=[\s%A-Z]|$)|//|;)")  # `#-16` is an AArch64 immediate
+_BRANCH = re.compile(r"^(?:j[a-z]+|b(?:\.[a-z]+)?|cbn?z|tbn?z)$")
+_X86_REGISTER = re.compile(r"%([xyz]mm)\d+")
+_X86_MEMORY = re.compile(r"\(%|\(,%")
+_X86_STACK = re.compile(r"\(%r[sb]p")
+_X86_ARITHMETIC = {"fma": r"vfn?m(?:add|sub)\d{3}", "add": r"v?(?:add|sub)", "mul": r"v?mul"}
+_X86_SUFFIX = {("f64", False): "sd", ("f32", False): "ss", ("f64", True): "pd", ("f32", True): "ps"}
+_ARM_SCALAR = {"fma": r"fn?m(?:add|sub)", "add": r"f(?:add|sub)", "mul": r"fmul"}
+_ARM_VECTOR = {"fma": r"fml[as]", "add": r"f(?:add|sub)", "mul": r"fmul"}
+_ARM_BITS = {"q": 128, "d": 64, "s": 32}
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One line of assembly."""
+
+    mnemonic: str
+    """With an AArch64 arrangement appended when the syntax puts it there: `fmla.2d` (macOS) is `fmla`."""
+    operands: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The line again, for messages."""
+        return f"{self.mnemonic} {', '.join(self.operands)}".strip()
+
+
+def _instruction(line: str) -> Instruction:
+    mnemonic, _, rest = line.partition(" ")
+    operands = [part.strip() for part in re.split(r",(?![^(\[]*[)\]])", rest) if part.strip()]
+    arrangement = re.fullmatch(r"(f\w+)\.(\d+[sd])", mnemonic)
+    if arrangement:  # macOS writes `fmla.2d v0, v1, v2`, Linux `fmla v0.2d, v1.2d, v2.2d`
+        mnemonic = arrangement[1]
+        operands = [re.sub(r"^(v\d+)$", rf"\1.{arrangement[2]}", operand) for operand in operands]
+    return Instruction(mnemonic, tuple(operands))
+
+
+def innermost_loops(assembly: str) -> list[list[Instruction]]:
+    """Return the bodies of all innermost loops: from a label to the branch back to it, with no loop inside."""
+    position: dict[str, int] = {}
+    instructions: list[Instruction] = []
+    spans: list[tuple[int, int]] = []
+    for raw in assembly.splitlines():
+        line = re.sub(r"\s+", " ", _COMMENT.split(raw)[0]).strip()
+        label = _LABEL.match(line)
+        if label:
+            position[label[1]] = len(instructions)
+            continue
+        if not line or line.startswith("."):
+            continue
+        instruction = _instruction(line)
+        instructions.append(instruction)
+        if _BRANCH.match(instruction.mnemonic) and instruction.operands:
+            start = position.get(instruction.operands[-1])
+            if start is not None:
+                spans.append((start, len(instructions)))
+    return [
+        instructions[start:stop]
+        for start, stop in spans
+        if not any(s >= start and e <= stop and (s, e) != (start, stop) for s, e in spans)
+    ]
+
+
+def _arithmetic_pattern(isa: Isa, dtype: str, kind: str) -> re.Pattern[str]:
+    if isa.arch == "x86_64":
+        return re.compile(_X86_ARITHMETIC[kind] + _X86_SUFFIX[dtype, isa.vector_bits > 0])
+    return re.compile((_ARM_VECTOR if isa.vector_bits else _ARM_SCALAR)[kind])
+
+
+def _on_register(instruction: Instruction, isa: Isa, dtype: str) -> bool:
+    """Whether all vector operands are of the ISA's register class (and element type, on AArch64)."""
+    if isa.arch == "x86_64":
+        return set(_X86_REGISTER.findall(" ".join(instruction.operands))) == {isa.asm_register}
+    if isa.vector_bits:
+        shape = f"{isa.lanes(dtype)}{'d' if dtype == 'f64' else 's'}"
+        element = r"v\d+(\.[sd])?\[\d\]"  # one lane of a register as the common factor
+        return all(re.fullmatch(rf"v\d+\.{shape}|{element}", operand) for operand in instruction.operands)
+    return all(re.fullmatch(rf"{'d' if dtype == 'f64' else 's'}\d+", operand) for operand in instruction.operands)
+
+
+def _destination(instruction: Instruction, isa: Isa) -> str:
+    return instruction.operands[-1 if isa.arch == "x86_64" else 0]
+
+
+def _accesses(instruction: Instruction, isa: Isa, dtype: str) -> tuple[int, int, bool]:
+    """Return (loads, stores, whether every access is of the ISA's register width) of one instruction."""
+    joined = " ".join(instruction.operands)
+    if isa.arch == "x86_64":
+        if not _X86_MEMORY.search(joined) or instruction.mnemonic.startswith(("lea", "prefetch")):
+            return 0, 0, True
+        register = set(_X86_REGISTER.findall(joined)) == {isa.asm_register}
+        element = instruction.mnemonic.endswith(_X86_SUFFIX[dtype, False])
+        wide = register and element != (isa.vector_bits > 0)
+        stores = bool(_X86_MEMORY.search(instruction.operands[-1]))
+        return int(not stores), int(stores), wide
+    match = re.fullmatch(r"(ld|st)(n?p|u?r)", instruction.mnemonic)
+    if not match:
+        return 0, 0, True
+    if match[0] == "stnp" and isa.vector_bits and all(r.startswith("d") for r in instruction.operands[:2]):
+        return 0, 1, True  # one 128-bit register, stored as its two halves
+    count = 2 if match[2].endswith("p") else 1
+    want = isa.vector_bits or {"f64": 64, "f32": 32}[dtype]
+    registers = instruction.operands[:count]
+    wide = all(_ARM_BITS.get(register[0]) == want for register in registers)
+    return (count, 0, wide) if match[1] == "ld" else (0, count, wide)
+
+
+def _refuse(name: str, found: str, expected: str) -> CodegenError:
+    return CodegenError(
+        f"{name}: the assembly {found} (expected {expected}); check NUMBA_CPU_NAME, NUMBA_CPU_FEATURES and NUMBA_OPT"
+    )
+
+
+def _checked(name: str, loop: Sequence[Instruction], isa: Isa) -> None:
+    """Refuse a hot loop that calls, spills, or holds packed arithmetic in a scalar ceiling."""
+    for instruction in loop:
+        joined = " ".join(instruction.operands)
+        if re.fullmatch(r"call\w*|bl|blr", instruction.mnemonic):
+            raise _refuse(name, f"calls a function in its hot loop: {instruction.text}", "no call")
+        if _X86_STACK.search(joined) or "[sp" in joined:
+            raise _refuse(name, f"spills a register in its hot loop: {instruction.text}", "no stack access")
+        packed_x86 = re.fullmatch(r"v?(?:fn?m\w+|add|sub|mul|mov[au]|movnt)p[sd]", instruction.mnemonic)
+        moves = re.fullmatch(r"v?mov[au]p[sd]", instruction.mnemonic) and not _X86_MEMORY.search(joined)
+        packed = (packed_x86 and not moves) or re.search(r"\bv\d+\.\d+[sd]", joined)
+        if not isa.vector_bits and packed:
+            raise _refuse(name, f"holds a packed instruction in a scalar ceiling: {instruction.text}", "scalar only")
+
+
+def _hot_loop(name: str, assembly: str, count: dict[int, int], loops: list[list[Instruction]]) -> list[Instruction]:
+    hot = max(count, key=lambda number: count[number], default=None)
+    if hot is None or not count[hot]:
+        raise _refuse(name, "has no loop with the expected instructions", "one hot loop")
+    return loops[hot]
+
+
+def audit_arithmetic(assembly: str, isa: Isa, dtype: str, op: str, chains: int) -> Audit:
+    """Prove a compute ceiling: mnemonics, register width, number of independent chains, no spill, no call.
+
+    Raises CodegenError that says what was found and what was expected.
+    """
+    name = f"{op}_{isa.name}_{dtype} with {chains} chains"
+    kinds = chain_kinds(op)
+    patterns = {kind: _arithmetic_pattern(isa, dtype, kind) for kind in kinds}
+    loops = innermost_loops(assembly)
+
+    def working(loop: Sequence[Instruction]) -> list[Instruction]:
+        return [i for i in loop if any(pattern.fullmatch(i.mnemonic) for pattern in patterns.values())]
+
+    hot = _hot_loop(name, assembly, {number: len(working(loop)) for number, loop in enumerate(loops)}, loops)
+    _checked(name, hot, isa)
+    work = working(hot)
+    wrong = [i for i in work if not _on_register(i, isa, dtype)]
+    if wrong:
+        raise _refuse(
+            name,
+            f"uses other operands than {isa.asm_register} in {len(wrong)} of {len(work)} instructions: {wrong[0].text}",
+            f"{isa.asm_register} registers only",
+        )
+    expected = chains * ARITHMETIC_STEPS
+    if len(work) % expected:
+        raise _refuse(name, f"holds {len(work)} {'/'.join(kinds)} instructions in its hot loop", f"{expected}")
+    turns = len(work) // expected
+    for number, kind in enumerate(kinds):
+        found = sum(bool(patterns[kind].fullmatch(i.mnemonic)) for i in work)
+        want = len(range(number, chains, len(kinds))) * ARITHMETIC_STEPS * turns
+        if found != want:
+            raise _refuse(name, f"holds {found} {kind} instructions in its hot loop", f"{want}")
+    seen = len({_destination(i, isa) for i in work})
+    if seen != chains:
+        raise _refuse(name, f"has {seen} independent chains", f"{chains}")
+    return Audit(
+        instructions=dict(Counter(i.mnemonic for i in work)),
+        register=isa.asm_register + ("" if isa.vector_bits else " (scalar)"),
+        chains=seen,
+        loop_instructions=len(hot),
+    )
+
+
+_STREAM_ACCESSES = {"load": (1, 0), "store": (0, 1), "copy": (1, 1), "triad": (2, 1)}
+"""Loads and stores of one vector step of each pattern."""
+
+
+def audit_stream(assembly: str, isa: Isa, dtype: str, pattern: str, unroll: int) -> Audit:
+    """Prove a memory ceiling: loads and stores of the full register width, as many as declared, no spill, no call.
+
+    Raises CodegenError that says what was found and what was expected.
+    """
+    name = f"{pattern}_{isa.name}_{dtype} unrolled {unroll} times"
+    plain = pattern.removeprefix("nt_")
+    loops = innermost_loops(assembly)
+    accesses = [[_accesses(i, isa, dtype) for i in loop] for loop in loops]
+    hot = _hot_loop(name, assembly, {n: sum(a + b for a, b, _ in loop) for n, loop in enumerate(accesses)}, loops)
+    _checked(name, hot, isa)
+    found = [_accesses(i, isa, dtype) for i in hot]
+    narrow = [i for i, (loads, stores, wide) in zip(hot, found, strict=True) if (loads or stores) and not wide]
+    if narrow:
+        raise _refuse(name, f"accesses memory by another width: {narrow[0].text}", f"{isa.asm_register} registers")
+    loads, stores = sum(a for a, _, _ in found), sum(b for _, b, _ in found)
+    turns = max(1, (loads + stores) // (sum(_STREAM_ACCESSES[plain]) * unroll))
+    expected = tuple(turns * unroll * count for count in _STREAM_ACCESSES[plain])
+    if (loads, stores) != expected:
+        raise _refuse(name, f"holds {loads} loads and {stores} stores", f"{expected[0]} and {expected[1]}")
+    streaming = sum(bool(re.search(r"movnt|^stnp", i.mnemonic)) for i in hot)
+    if (streaming > 0) != (plain != pattern):
+        raise _refuse(name, f"holds {streaming} non-temporal stores", "them exactly in the patterns named nt_")
+    counted = Counter(i.mnemonic for i, (a, b, _) in zip(hot, found, strict=True) if a or b)
+    return Audit(
+        instructions=dict(counted),
+        register=isa.asm_register + ("" if isa.vector_bits else " (scalar)"),
+        loop_instructions=len(hot),
+    )
+
+
+def vector_register(assembly: str) -> str | None:
+    """Return the widest register class that does floating-point arithmetic anywhere in a kernel's assembly.
+
+    `zmm`, `ymm`, `xmm` (packed), `scalar`, or on AArch64 `v` and `scalar`; None when there is no such arithmetic.
+    """
+    seen = set()
+    for raw in assembly.splitlines():
+        line = re.sub(r"\s+", " ", raw.strip())
+        x86 = re.match(r"v?(?:fn?m(?:add|sub)\d{3}|add|sub|mul|div|sqrt)([sp])[sd] (.*)", line)
+        if x86:
+            classes = set(_X86_REGISTER.findall(x86[2]))
+            seen.add(next((c for c in ("zmm", "ymm", "xmm") if c in classes), "xmm") if x86[1] == "p" else "scalar")
+        arm = re.match(r"f(?:ml[as]|n?m(?:add|sub)|add|sub|mul|div|sqrt)(\.\d[sd])? (.*)", line)
+        if arm:
+            seen.add("v" if arm[1] or re.search(r"v\d+\.\d[sd]", arm[2]) else "scalar")
+    return next((name for name in ("zmm", "ymm", "xmm", "v", "scalar") if name in seen), None)

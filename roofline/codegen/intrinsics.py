@@ -1,0 +1,130 @@
+"""Numba intrinsics around the emitted code: what compiled functions of `measurement/` call.
+
+Arguments that shape the code (`op`, `pattern`, `lanes`, `chains`, `unroll`) must be compile-time constants: bake
+them into a closure. That makes one cached family per function and no dispatch through `literally`.
+"""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from roofline.codegen import emit, loops
+
+# Inline assembly aborts the process unless the native assembly parser is there.
+llvm.initialize_native_asmparser()
+
+ARCH = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine().lower())
+"""Architecture that this process emits code for."""
+HAS_FMA = ARCH == "aarch64" or bool(llvm.get_host_cpu_features().get("fma"))
+"""Whether the host multiplies and adds in one instruction. Without it LLVM would call a library function."""
+
+_DTYPES = {types.float64: "f64", types.float32: "f32"}
+
+
+def _constants(*arguments: Any) -> bool:
+    return all(isinstance(argument, types.Literal) for argument in arguments)
+
+
+@intrinsic(prefer_literal=True)
+def arithmetic_chains(typing_context: Any, op: Any, lanes: Any, chains: Any, turns: Any, factor: Any, term: Any) -> Any:
+    """Run `turns` turns of independent chains (see `loops.arithmetic`) and return the sum of the accumulators."""
+    if not _constants(op, lanes, chains) or factor not in _DTYPES:
+        return None
+    signature = factor(op, lanes, chains, types.int64, factor, factor)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> ir.Value:
+        *_shape, turns_value, factor_value, term_value = arguments
+        total = loops.arithmetic(
+            builder,
+            op.literal_value,
+            _DTYPES[factor],
+            lanes.literal_value,
+            chains.literal_value,
+            turns_value,
+            factor_value,
+            term_value,
+        )
+        return emit.opaque(builder, total, ARCH)
+
+    return signature, codegen
+
+
+@intrinsic(prefer_literal=True)
+def stream_passes(
+    typing_context: Any,
+    pattern: Any,
+    lanes: Any,
+    unroll: Any,
+    a: Any,
+    b: Any,
+    c: Any,
+    groups: Any,
+    repeats: Any,
+    s: Any,
+) -> Any:
+    """Run `repeats` passes of `pattern` over arrays at the addresses a, b, c (see `loops.stream`)."""
+    if not _constants(pattern, lanes, unroll) or s not in _DTYPES:
+        return None
+    size = types.int64
+    signature = types.void(pattern, lanes, unroll, size, size, size, size, size, s)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> ir.Value:
+        *_shape, a_value, b_value, c_value, groups_value, repeats_value, s_value = arguments
+        loops.stream(
+            builder,
+            pattern.literal_value,
+            _DTYPES[s],
+            lanes.literal_value,
+            unroll.literal_value,
+            ARCH,
+            HAS_FMA,
+            [a_value, b_value, c_value][: loops.arrays_of(pattern.literal_value)],
+            groups_value,
+            repeats_value,
+            s_value,
+        )
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def clock_ns(typing_context: Any) -> Any:
+    """Return the monotonic clock in nanoseconds (int64)."""
+    return types.int64(), lambda context, builder, signature, arguments: emit.monotonic_ns(builder)
+
+
+@intrinsic
+def add_chain(typing_context: Any, turns: Any) -> Any:
+    """Run `turns` x CHAIN_ADDS dependent one-cycle adds and return their sum (int64)."""
+    return types.int64(types.int64), lambda context, builder, signature, arguments: emit.add_chain(
+        builder, arguments[0], ARCH
+    )
+
+
+@intrinsic
+def wait_for_all(typing_context: Any, counter_address: Any, threads: Any) -> Any:
+    """Spin until `threads` threads have arrived at the int64 counter at this address."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> ir.Value:
+        emit.spin_barrier(builder, arguments[0], arguments[1], ARCH)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), codegen
+
+
+@intrinsic
+def clobber_memory(typing_context: Any) -> Any:
+    """Tell the optimiser that all memory may have changed."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> ir.Value:
+        emit.clobber_memory(builder)
+        return context.get_dummy_value()
+
+    return types.void(), codegen
