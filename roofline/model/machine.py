@@ -42,6 +42,8 @@ class Machine(Value, frozen=True, kw_only=True):
     sockets: int | None = None
     cores: int | None = None
     """Physical cores."""
+    core_classes: tuple[int, ...] = ()
+    """Physical cores of each kind, fastest first: more than one entry on hybrid machines. Empty when unknown."""
     hardware_threads: int | None = None
     """Logical CPUs that are online."""
     numa_nodes: int | None = None
