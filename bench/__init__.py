@@ -1,0 +1,1 @@
+"""The program: the commands, what a full run measures, and the guide."""

@@ -1,0 +1,101 @@
+"""Runs a verb, and turns every error into one line and an exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+from click.shell_completion import shell_complete
+
+from bench.cli.completion import COMPLETE_VARIABLE
+from bench.cli.group import program
+from bench.cli.session import Session
+from bench.cli.text import one_line
+from roofline.errors import (
+    ArchiveError,
+    CodegenError,
+    MeasurementError,
+    ResultsError,
+    RooflineError,
+    UsageError,
+    WrongResult,
+)
+
+EXIT_CODES = {
+    UsageError: 2,
+    ArchiveError: 4,
+    MeasurementError: 5,
+    CodegenError: 6,
+    WrongResult: 6,
+    ResultsError: 73,
+    RooflineError: 70,
+}
+"""Exit code of each error of the library, and of what derives from it."""
+INTERNAL_ERROR = 70
+INTERRUPTED = 130
+
+
+def main(args: Sequence[str] | None = None, session: Session | None = None) -> int:
+    """Run the program and return its exit code. No exception leaves it."""
+    session = session or Session()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot write µ must not lose a run
+    try:
+        code = _run(list(sys.argv[1:] if args is None else args), session)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        _abandon_stdout()
+        return 0  # `| head -1` has what it wanted
+    except KeyboardInterrupt:
+        return _fail("interrupted", INTERRUPTED, session)
+    except click.UsageError as error:
+        hint = f"; see {error.ctx.command_path} --help" if error.ctx else ""
+        return _fail(error.format_message() + hint, 2, session)
+    except click.ClickException as error:
+        return _fail(error.format_message(), 2, session)
+    except RooflineError as error:
+        code = next(EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES)
+        return _fail(str(error), code, session)
+    except Exception as error:  # the edge: whatever it is, a user gets a line and a code
+        if isinstance(error, OSError):  # a full disk under stdout: what is buffered cannot be written later either
+            _abandon_stdout()
+        what = f"internal error: {type(error).__name__}: {error}"
+        hint = "" if session.verbose else "; run again with -v for the traceback and report it"
+        return _fail(what + hint, INTERNAL_ERROR, session)
+
+
+def _run(args: list[str], session: Session) -> int:
+    name = "roofline" if sys.argv[0].endswith("roofline") else "python -m bench"
+    group = program()
+    if instruction := os.environ.get(COMPLETE_VARIABLE):
+        return shell_complete(group, {"obj": session}, "roofline", COMPLETE_VARIABLE, instruction)
+    try:
+        with group.make_context(name, args or ["--help"], obj=session) as context:
+            return int(group.invoke(context) or 0)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+
+
+def _fail(message: str, code: int, session: Session) -> int:
+    with contextlib.suppress(OSError):  # stderr may be closed; the exit code still tells
+        if session.verbose:
+            traceback.print_exc()
+        click.echo(f"error: {one_line(message)}", err=True)
+    return code
+
+
+def _abandon_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter does not complain about unflushed text when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The commands: each a few lines that call the library."""

@@ -1,0 +1,108 @@
+"""`list`: what there is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bench.cli.session import Session
+from bench.cli.verb import Verb
+from roofline.archive.store import runs
+from roofline.host import read_machine
+from roofline.model.isa import ISAS
+from roofline.plotting.table import Column, Table
+from roofline.plotting.text import printable
+
+TITLES = {"kernels": "Kernels", "isas": "Instruction sets", "runs": "Runs"}
+PROSE = frozenset({"formula", "error"})
+JSON_ONLY = frozenset({"family", "compiled", "digest", "path"})
+"""What a table has no room for, and a program may want."""
+
+
+@click.command("list", cls=Verb)
+@click.argument("kind", type=click.Choice(list(TITLES)), default="kernels", metavar="[KIND]")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@click.pass_obj
+def command(session: Session, /, kind: str, as_json: bool) -> None:
+    """List kernels, instruction sets or saved runs.
+
+    KIND is kernels (what can be measured), isas (which of them this host executes) or runs (what is saved).
+    """
+    facts = kernels() if kind == "kernels" else isas() if kind == "isas" else saved(session.results)
+    if as_json:
+        click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
+    elif facts:
+        session.show([table_of(TITLES[kind], facts)])
+    else:
+        session.note(f"no {kind}: {session.results} holds none yet; measure one with: python -m bench all --quick")
+
+
+def kernels() -> list[dict[str, Any]]:
+    """Return what the registry declares, one object for each kernel."""
+    from roofline.kernels.registry import all_kernels  # loads Numba: only for who asks for kernels
+
+    return [
+        {
+            "name": kernel.name,
+            "family": kernel.family,
+            "formula": kernel.formula,
+            "compiled": kernel.compiled,
+            "parallel": kernel.parallel,
+            "levels": kernel.levels,
+            "fastmath": sorted(kernel.fastmath),
+            "improves": kernel.improves,
+            "digest": kernel.digest,
+        }
+        for kernel in all_kernels().values()
+    ]
+
+
+def isas() -> list[dict[str, Any]]:
+    """Return every instruction set of this architecture, and whether the host executes it."""
+    machine = read_machine()
+    return [
+        {
+            "name": isa.name,
+            "vector_bits": isa.vector_bits,
+            "f64_lanes": isa.lanes("f64"),
+            "f32_lanes": isa.lanes("f32"),
+            "needs": list(isa.needs),
+            "here": isa.name in machine.isas,
+        }
+        for isa in ISAS
+        if isa.arch == machine.arch
+    ]
+
+
+def saved(results: Path) -> list[dict[str, Any]]:
+    """Return the runs in the results folder; a file that cannot be read is listed with its error."""
+    return [
+        {
+            "id": entry.id,
+            "label": entry.label,
+            "started_utc": entry.started_utc,
+            "machine": entry.machine_key,
+            "complete": entry.complete,
+            "path": str(entry.path),
+            "error": entry.error,
+        }
+        for entry in runs(results)
+    ]
+
+
+def table_of(title: str, facts: list[dict[str, Any]]) -> Table:
+    """Return the facts as a table: one column for each key, lists joined, yes for true, nothing for false and None."""
+
+    def cell(value: Any) -> str:
+        if value is None or value is False:
+            return ""
+        if value is True:
+            return "yes"
+        return printable(" ".join(value) if isinstance(value, list) else str(value))
+
+    columns = tuple(Column(key.replace("_", " "), wraps=key in PROSE) for key in facts[0] if key not in JSON_ONLY)
+    rows = tuple(tuple(cell(value) for key, value in fact.items() if key not in JSON_ONLY) for fact in facts)
+    return Table(title, columns, (rows,))

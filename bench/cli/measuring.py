@@ -1,0 +1,135 @@
+"""What `all`, `ceilings` and `run` have in common: check, plan, measure, keep, show."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from random import SystemRandom
+from signal import SIGINT, SIGTERM
+from typing import Any
+
+import click
+
+from bench.cli.progress import progress
+from bench.cli.request import Request, chosen_dtypes, chosen_isas, chosen_threads
+from bench.cli.session import Session
+from roofline.archive.disk import check_writable
+from roofline.archive.document import encode
+from roofline.archive.identity import new_id, validated_label
+from roofline.archive.journal import Journal
+from roofline.archive.revision import revision
+from roofline.archive.store import save
+from roofline.errors import NothingMeasured, RooflineError
+from roofline.host import host_caveats, memory_budget_bytes, read_environment, read_machine, usable_cpus
+from roofline.measurement.plan import Plan
+from roofline.model.run import Run
+from roofline.plotting.summary import tables
+
+FAILED = 6
+FATAL_KINDS = frozenset({"wrong", "crashed", "hung", "raised", "codegen"})
+"""Kinds of failure that the exit code tells of; a `skipped` point is no failure of anything."""
+SIGNAL_EXIT = {signal.name: 128 + signal for signal in (SIGINT, SIGTERM)}
+
+
+def measure(session: Session, request: Request) -> int:
+    """Measure what is requested, save it, show it, and return the exit code.
+
+    Raises UsageError and ResultsError before anything is measured, and NothingMeasured when no number came out.
+    """
+    from roofline.measurement.launch import launch
+
+    from bench.plans import plan_for  # these two read the kernels, which loads Numba: `--help` does not wait for it
+
+    check_writable(session.results)
+    machine = read_machine()
+    cpus = usable_cpus()
+    plan = plan_for(
+        request.mode,
+        machine=machine,
+        cpus=cpus,
+        threads=chosen_threads(request.threads, cpus),
+        dtypes=chosen_dtypes(request.dtypes),
+        isas=chosen_isas(request.isas, machine),
+        patterns=request.patterns,
+        budget_s=request.budget_s,
+        memory_budget_bytes=memory_budget_bytes(),
+    )
+    label = None if request.label is None else validated_label(request.label)
+    environment = read_environment()
+    now = datetime.now(UTC)
+    header = Run(
+        id=new_id(now, SystemRandom()),
+        started_utc=f"{now:%Y-%m-%dT%H:%M:%SZ}",
+        label=label,
+        revision=revision(Path.cwd()),
+        argv=tuple(sys.argv[1:]),
+        plan=recorded(plan, request),
+        machine=machine,
+        environment=environment,
+        caveats=host_caveats(machine, environment),
+    )
+    with Journal(header, session.results) as journal, progress(session.quiet) as report:
+        run = (session.launch or launch)(plan, header, keep=journal.append, progress=report)
+    return deliver(run, session, request, journal.path)
+
+
+def deliver(run: Run, session: Session, request: Request, journal: Path) -> int:
+    """Save a run, draw and show it, and return its exit code. Raises NothingMeasured for a run without numbers."""
+    if not (run.ceilings.all or run.measurements or run.failures):
+        journal.unlink(missing_ok=True)
+        if run.reason in SIGNAL_EXIT:
+            session.note("interrupted before anything was measured")
+            return SIGNAL_EXIT[run.reason]
+        raise NothingMeasured("nothing was measured and nothing failed; ask for more with --budget or other names")
+    path = save(run, session.results)
+    files = [path, *(_drawn(run, path, session) if request.draw else [])]
+    if request.json:
+        click.echo(encode(run), nl=False)
+        for caveat in run.caveats:
+            session.note(f"{caveat.code}: {caveat.message}")
+    else:
+        session.show(tables(run))
+        for file in files:
+            click.echo(file)
+    if not (run.ceilings.all or run.measurements):
+        first = run.failures[0]
+        raise NothingMeasured(
+            f"nothing was measured: {len(run.failures)} points have no number, the first is {first.point}: "
+            f"{first.message}; all are in {path}"
+        )
+    if not run.complete:
+        session.note(f"incomplete: {run.reason or 'reason unknown'}; what was measured is in {path}")
+    return exit_code(run)
+
+
+def recorded(plan: Plan, request: Request) -> dict[str, Any]:
+    """Return what was asked for, as the archive records it."""
+    return {
+        "mode": plan.mode,
+        "budget_s": plan.budget_s,
+        "threads": list(plan.threads),
+        "cpus": list(plan.cpus),
+        "dtypes": list(plan.dtypes),
+        "isas": list(plan.isas),
+        "kernels": list(request.patterns),
+        "points": [point.name for point in plan.points],
+    }
+
+
+def exit_code(run: Run) -> int:
+    """Return what the program exits with after this run: a signal first, then what failed, else 0."""
+    if run.reason in SIGNAL_EXIT:
+        return SIGNAL_EXIT[run.reason]
+    return FAILED if any(failure.kind in FATAL_KINDS for failure in run.failures) else 0
+
+
+def _drawn(run: Run, path: Path, session: Session) -> list[Path]:
+    """Return the pictures of a run. It is saved already, so one that cannot be drawn is only remarked on."""
+    from roofline.plotting.figure import save_figure  # loads Matplotlib
+
+    try:
+        return save_figure(run, path.with_suffix(""))
+    except RooflineError as error:
+        session.note(f"no picture: {error}")
+        return []

@@ -1,0 +1,113 @@
+"""What a user asks the measuring verbs for, checked against what the host has before anything is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from roofline.errors import UnknownName, UsageError
+from roofline.model.isa import DTYPE_BITS
+from roofline.model.machine import Machine
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of `all`, `ceilings` and `run`, as typed."""
+
+    mode: str
+    """`quick` or `thorough`, else the verb."""
+    patterns: tuple[str, ...] = ("*",)
+    """Names of kernels, with `*` and `?`; none for ceilings only."""
+    budget_s: float | None = None
+    """Seconds that the whole run may take; None for the mode's own budget."""
+    label: str | None = None
+    threads: str = "1,all"
+    dtypes: str = "f64,f32"
+    isas: str | None = None
+    """None for every one that the host has."""
+    json: bool = False
+    draw: bool = False
+    """Also draw the picture."""
+
+
+def measuring_options(function: Function) -> Function:
+    """Add the options of every measuring verb to a command; they arrive as the fields of a Request."""
+    for option in reversed(
+        (
+            click.option("--quick", "mode", flag_value="quick", help="Fewer points and less time for each."),
+            click.option("--thorough", "mode", flag_value="thorough", help="More points and more time for each."),
+            click.option(
+                "--budget",
+                "budget_s",
+                type=click.FloatRange(min=0, min_open=True),
+                metavar="S",
+                help="Seconds that the whole run may take.",
+            ),
+            click.option("--label", metavar="TEXT", help="A name to find the run by later."),
+            click.option(
+                "--threads",
+                default="1,all",
+                show_default=True,
+                metavar="N,...",
+                help="Thread counts; `all` is one for each core that this process may use.",
+            ),
+            click.option(
+                "--dtype", "dtypes", default="f64,f32", show_default=True, metavar="T,...", help="Element types."
+            ),
+            click.option("--json", is_flag=True, help="Print the archived document on stdout, and nothing else."),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def chosen_threads(text: str, cpus: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the thread counts that `text` ("1,2,all") names, ascending.
+
+    Raises UsageError for what is no count, and for more threads than `cpus`, the CPUs that the process may use.
+    """
+    counts = set()
+    for word in _words(text, "--threads"):
+        if word == "all":
+            counts.add(len(cpus))
+            continue
+        if not (word.isascii() and word.isdigit() and int(word) > 0):
+            raise UsageError(f"--threads {word!r} is no thread count; expected whole numbers, or all, as in 1,all")
+        if int(word) > len(cpus):
+            listed = ",".join(map(str, cpus))
+            raise UsageError(
+                f"{word} threads asked for, but this process may use {len(cpus)} cores (CPUs {listed}: affinity and "
+                f"cgroup quota respected, one hardware thread per core); use --threads {len(cpus)} or less, or all"
+            )
+        counts.add(int(word))
+    return tuple(sorted(counts))
+
+
+def chosen_dtypes(text: str) -> tuple[str, ...]:
+    """Return the element types that `text` names. Raises UnknownName for one that does not exist."""
+    for word in (words := _words(text, "--dtype")):
+        if word not in DTYPE_BITS:
+            raise UnknownName("dtype", word, DTYPE_BITS)
+    return tuple(dict.fromkeys(words))
+
+
+def chosen_isas(text: str | None, machine: Machine) -> tuple[str, ...]:
+    """Return the instruction sets that `text` names; all of the host for None. Raises UnknownName for one it lacks."""
+    if text is None:
+        return machine.isas
+    for word in (words := _words(text, "--isa")):
+        if word not in machine.isas:
+            raise UnknownName("ISA", word, machine.isas, f"{machine.cpu_model} executes only the known ones")
+    return tuple(dict.fromkeys(words))
+
+
+def _words(text: str, option: str) -> list[str]:
+    words = [word.strip() for word in text.split(",")]
+    if not all(words):
+        raise UsageError(f"{option} {text!r} names nothing between its commas; expected a list as in `a,b`")
+    return words

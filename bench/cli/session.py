@@ -1,0 +1,77 @@
+"""One invocation of the program: where results are, how much is said, and in which colours."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bench.cli.text import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from roofline.plotting.table import Table
+
+PIPED_COLUMNS = 120
+"""Width of what is printed when nobody looks at it in a terminal, unless COLUMNS says otherwise."""
+
+
+@dataclass
+class Session:
+    """What the options that every verb shares have set, and the seam where a test passes its own launcher."""
+
+    results: Path = Path("results")
+    """The results folder."""
+    quiet: bool = False
+    """Nothing on stderr but errors."""
+    verbose: bool = False
+    """Errors come with their traceback."""
+    color: str = "auto"
+    """`auto`, `always` or `never`; NO_COLOR turns `auto` into `never`."""
+    launch: Callable[..., Any] | None = None
+    """Measures a plan, called as `roofline.measurement.launch.launch` is; None means that one."""
+
+    def console(self) -> Console:
+        """Return a rich console on stdout that honours the choice of colour and never cuts piped text at 80 columns."""
+        from rich.console import Console
+
+        class PipeConsole(Console):
+            """Leaves a closed pipe to the program's edge instead of exiting with 1, which means something else here."""
+
+            def on_broken_pipe(self) -> None:
+                raise BrokenPipeError
+
+        colourless = self.color == "never" or (self.color == "auto" and bool(os.environ.get("NO_COLOR")))
+        terminal = sys.stdout.isatty()
+        always = self.color == "always"
+        return PipeConsole(
+            file=sys.stdout,
+            force_terminal=always or terminal,
+            color_system=None if colourless or not (always or terminal) else "standard" if always else "auto",
+            width=None if terminal or "COLUMNS" in os.environ else PIPED_COLUMNS,
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
+
+    def show(self, tables: Iterable[Table], markdown: bool = False) -> None:
+        """Print the tables that have rows on stdout, for the terminal or as Markdown."""
+        from bench.cli.render import show  # loads rich
+        from roofline.plotting.table import to_markdown
+
+        shown = [table for table in tables if table.rows]
+        if markdown:
+            click.echo("\n".join(map(to_markdown, shown)))
+        else:
+            show(shown, self.console())
+
+    def note(self, message: str) -> None:
+        """Say `message` on stderr, in one line, unless the user asked for quiet."""
+        if not self.quiet:
+            click.echo(one_line(message), err=True)
