@@ -1,0 +1,49 @@
+"""The numbers beside the markers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import textalloc
+from matplotlib.axes import Axes
+
+from roofline.plotting.figure import style
+from roofline.plotting.figure.label_places import Label, Line
+from roofline.plotting.figure.points import Point
+from roofline.plotting.figure.span import Span
+
+
+def write_numbers(
+    axes: Axes, span: Span, drawn: Sequence[Point], lines: Sequence[Line], labels: Sequence[Label]
+) -> None:
+    """Write each point's number near its marker, clear of markers, roofs and the labels of the roofs."""
+    if not drawn:
+        return
+    x = [point.derived.flop_per_byte for point in drawn]
+    y = [point.derived.flop_per_s for point in drawn]
+    covered = [span.value(*disc) for label in labels for disc in label.discs]
+    ends = [(span.value(*line.start), span.value(*line.end)) for line in lines]
+    allocate: Any = textalloc.allocate  # its annotations ask for a list of arrays where it takes one size each
+    _, _, texts, _ = allocate(
+        axes,
+        x,
+        y,
+        [str(point.number) for point in drawn],
+        x_scatter=[*x, *(place[0] for place in covered)],
+        y_scatter=[*y, *(place[1] for place in covered)],
+        scatter_sizes=[style.points(style.MARKER_PX)] * len(x) + [style.points(style.SMALL_PX)] * len(covered),
+        x_lines=[[start[0], end[0]] for start, end in ends],
+        y_lines=[[start[1], end[1]] for start, end in ends],
+        textsize=style.points(style.SMALL_PX),
+        linecolor=style.MUTED,
+        linewidth=0.4,
+        margin=0.004,
+        min_distance=0.008,
+        max_distance=0.12,
+        textcolor=style.INK,
+        avoid_label_lines_overlap=True,
+        avoid_crossing_label_lines=True,
+    )
+    for text in texts:
+        text.set(zorder=7, gid="number")

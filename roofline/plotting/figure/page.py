@@ -1,0 +1,176 @@
+"""The whole figure: a head, one panel with its key for each thread count, and a foot with what must be known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from roofline.errors import ResultsError, UnknownName, UsageError
+from roofline.model.run import Run
+from roofline.plotting.ceiling_label import threads_text
+from roofline.plotting.figure import style
+from roofline.plotting.figure.key import Key, draw_key, key_of
+from roofline.plotting.figure.lettering import put, wrapped
+from roofline.plotting.figure.marker import Palette
+from roofline.plotting.figure.panel import Scene, draw_panel, scene_of
+from roofline.plotting.figure.points import not_drawn, points_of
+from roofline.plotting.figure.span import Span, span_of
+from roofline.plotting.summary import machine_line, versions_line
+from roofline.plotting.text import elided
+
+PLOT_LEFT_PX = 46.0
+PLOT_WIDTH_PX = 434.0
+KEY_LEFT_PX = 490.0
+HEAD_PX = 48.0
+PANEL_TITLE_PX = 34.0
+AXIS_PX = 40.0
+LEAST_PANEL_PX, MOST_PANEL_PX = 300.0, 620.0
+
+
+def draw(run: Run, *, threads: int | None = None, dtype: str | None = None) -> Figure:
+    """Draw the roofline of a run: for one dtype, a panel for each thread count with a key beside it.
+
+    Without `dtype`, f64 or else the first that was measured; without `threads`, the fewest and the most.
+    Raises UsageError when the run has neither a ceiling nor a drawable kernel of that kind, UnknownName for a
+    dtype that it does not hold. The figure has no pyplot state; `save_figure` writes it.
+    """
+    chosen = _dtype(run, dtype)
+    panels = _panels(run, chosen, threads)
+    points = points_of(run, chosen, panels)
+    scenes = [scene_of(run, chosen, count, points[count]) for count in panels]
+    if not any(scene.compute or scene.memory or scene.drawn for scene in scenes):
+        raise UsageError(
+            f"run {run.id} holds no ceiling and no drawable {chosen} kernel: nothing to draw; "
+            "`show` lists what it holds"
+        )
+    with style.default_style():
+        return _page(run, chosen, scenes)
+
+
+def save_figure(run: Run, stem: Path, *, threads: int | None = None, dtype: str | None = None) -> list[Path]:
+    """Draw the run and write `<stem>.svg` and `<stem>.png`; return their paths.
+
+    The same run gives the same bytes. Raises what `draw` raises, and ResultsError when a file cannot be written.
+    """
+    figure = draw(run, threads=threads, dtype=dtype)
+    paths = [stem.with_name(f"{stem.name}.{suffix}") for suffix in ("svg", "png")]
+    with style.default_style():
+        for path in paths:
+            metadata = {"Date": None} if path.suffix == ".svg" else {}
+            try:
+                figure.savefig(path, dpi=style.SAVED_DPI, metadata=metadata)
+            except OSError as error:
+                raise ResultsError(f"cannot write {path}: {error.strerror}; choose another folder") from error
+    return paths
+
+
+def _dtype(run: Run, dtype: str | None) -> str:
+    known = list(dict.fromkeys([*(c.dtype for c in run.ceilings.compute), *(m.dtype for m in run.measurements)]))
+    if dtype is None:
+        return "f64" if "f64" in known or not known else known[0]
+    if dtype not in known:
+        raise UnknownName("dtype", dtype, known, f"run {run.id} holds only these")
+    return dtype
+
+
+def _panels(run: Run, dtype: str, threads: int | None) -> list[int]:
+    measured = {m.threads for m in run.measurements if m.dtype == dtype}
+    known = sorted({*run.ceilings.threads, *measured})
+    if threads is None:
+        return sorted({known[0], known[-1]}) if known else [1]
+    if threads not in known:
+        counts = ", ".join(map(str, known)) or "none"
+        raise UsageError(
+            f"run {run.id} holds nothing of {threads_text(threads)}, only of {counts}; choose one of these"
+        )
+    return [threads]
+
+
+def _page(run: Run, dtype: str, scenes: Sequence[Scene]) -> Figure:
+    keys = [key_of(run, scene.drawn) for scene in scenes]
+    spans = [_span(scene, key) for scene, key in zip(scenes, keys, strict=True)]
+    figure = Figure(figsize=(style.WIDTH_PX / style.DPI, 1.0), dpi=style.DPI, facecolor="white")
+    FigureCanvasAgg(figure)
+    foot = _foot(figure, run, dtype, scenes)
+    height_px = HEAD_PX + sum(PANEL_TITLE_PX + span.height_px + AXIS_PX for span in spans)
+    height_px += style.LINE_PX * len(foot) + style.MARGIN_PX
+    figure.set_size_inches(style.WIDTH_PX / style.DPI, height_px / style.DPI)
+    palette = Palette.of(run)
+    put(
+        figure,
+        (style.MARGIN_PX, 20),
+        f"Roofline of {machine_line(run.machine)}",
+        style.TITLE_PX,
+        style.INK,
+        weight="bold",
+    )
+    put(figure, (style.MARGIN_PX, 38), _subtitle(run, dtype), style.NORMAL_PX, style.MUTED)
+    y_px = HEAD_PX
+    for scene, key, span in zip(scenes, keys, spans, strict=True):
+        title = f"{dtype}, {threads_text(scene.threads)}"
+        put(figure, (style.MARGIN_PX, y_px + 18), title, 12.5, style.INK, weight="bold")
+        put(figure, (style.MARGIN_PX + 110, y_px + 18), _ridges(scene))
+        y_px += PANEL_TITLE_PX
+        box = (PLOT_LEFT_PX, height_px - y_px - span.height_px, span.width_px, span.height_px)
+        axes = figure.add_axes(_share(box, height_px))
+        draw_panel(axes, scene, span, palette)
+        key_width_px = style.WIDTH_PX - KEY_LEFT_PX - style.MARGIN_PX
+        box = (KEY_LEFT_PX, height_px - y_px - span.height_px, key_width_px, span.height_px)
+        beside = figure.add_axes(_share(box, height_px))
+        beside.set(xlim=(0, key_width_px), ylim=(span.height_px, 0))
+        draw_key(beside, key, palette, key_width_px)
+        y_px += span.height_px + AXIS_PX
+    for line in foot:
+        put(figure, (style.MARGIN_PX, y_px + style.LINE_PX / 2), line)
+        y_px += style.LINE_PX
+    return figure
+
+
+def _span(scene: Scene, key: Key) -> Span:
+    least_px = max(LEAST_PANEL_PX, key.height_px)
+    return span_of(
+        scene.compute,
+        scene.memory,
+        scene.drawn,
+        width_px=PLOT_WIDTH_PX,
+        least_height_px=least_px,
+        most_height_px=max(least_px, MOST_PANEL_PX),
+    )
+
+
+def _subtitle(run: Run, dtype: str) -> str:
+    label = f" ({elided(run.label, 30)})" if run.label else ""
+    state = "" if run.complete else f" INCOMPLETE: {run.reason or 'reason unknown'}."
+    return (
+        f"Run {run.id}{label}, {dtype}.{state} Colour: memory level. Shape: family. Hollow: degraded. "
+        "Roofs: best pattern of each level, best op of each ISA."
+    )
+
+
+def _ridges(scene: Scene) -> str:
+    if not scene.compute or not scene.memory:
+        return ""
+    peak = scene.compute[0].flop_per_s
+    return "ridges (○): " + ", ".join(f"{c.level} {peak / c.byte_per_s:.2g}" for c in scene.memory) + " flop/B"
+
+
+def _foot(figure: Figure, run: Run, dtype: str, scenes: Sequence[Scene]) -> list[str]:
+    paragraphs = [f"{run.started_utc} · {versions_line(run)}"]
+    for scene in scenes:
+        missing = not_drawn(run, dtype, scene.threads)
+        if missing:
+            paragraphs.append(f"Not drawn, {threads_text(scene.threads)}: {', '.join(missing)}")
+    paragraphs += [f"{caveat.code}: {caveat.message}" for caveat in run.caveats]
+    return [
+        line
+        for text in paragraphs
+        for line in wrapped(figure, style.drawable_text(text), style.WIDTH_PX - 2 * style.MARGIN_PX)
+    ]
+
+
+def _share(box_px: tuple[float, float, float, float], height_px: float) -> tuple[float, float, float, float]:
+    left, bottom, width, height = box_px
+    return left / style.WIDTH_PX, bottom / height_px, width / style.WIDTH_PX, height / height_px

@@ -1,0 +1,146 @@
+"""One panel: the roofs of one dtype and thread count, and the kernels under them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from roofline.model.ceilings import ComputeCeiling, MemoryCeiling
+from roofline.model.run import Run
+from roofline.plotting.ceiling_label import short_name
+from roofline.plotting.figure import style
+from roofline.plotting.figure.label_places import Label, Line, Paper, Place
+from roofline.plotting.figure.marker import Palette, draw_marker
+from roofline.plotting.figure.numbers import write_numbers
+from roofline.plotting.figure.points import Point
+from roofline.plotting.figure.span import Span
+from roofline.units import byte_rate, flop_rate
+
+HALO = [withStroke(linewidth=style.points(2.5), foreground="white")]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What one panel shows."""
+
+    threads: int
+    compute: tuple[ComputeCeiling, ...]
+    """The best of every ISA, highest first."""
+    memory: tuple[MemoryCeiling, ...]
+    """The best of every level, highest first."""
+    drawn: tuple[Point, ...]
+
+
+def scene_of(run: Run, dtype: str, threads: int, drawn: Sequence[Point]) -> Scene:
+    """Return the ceilings of this dtype and thread count with the points under them."""
+    isas = dict.fromkeys(ceiling.isa for ceiling in run.ceilings.compute)
+    compute = [run.ceilings.best_compute(dtype, threads, isa) for isa in isas]
+    memory = [run.ceilings.best_memory(level, threads) for level in run.ceilings.levels]
+    return Scene(
+        threads=threads,
+        compute=tuple(sorted(filter(None, compute), key=lambda ceiling: -ceiling.flop_per_s)),
+        memory=tuple(sorted(filter(None, memory), key=lambda ceiling: -ceiling.byte_per_s)),
+        drawn=tuple(drawn),
+    )
+
+
+def draw_panel(axes: Axes, scene: Scene, span: Span, palette: Palette) -> None:
+    """Draw roofs, ridges, markers and their labels into axes of the span's size."""
+    _scales(axes, span)
+    memory = [(ceiling, _memory_line(ceiling, scene, span)) for ceiling in scene.memory]
+    compute = [(ceiling, _compute_line(ceiling, scene, span)) for ceiling in scene.compute]
+    for rank, (_, line) in reversed(list(enumerate(compute))):
+        _stroke(axes, span, line, style.INK if rank == 0 else "#8a8a8a", 2.0 if rank == 0 else 1.2, 2)
+    for ceiling, line in reversed(memory):
+        _stroke(axes, span, line, palette.colour(ceiling.level), 1.8, 3)
+    if scene.compute:
+        for ceiling in scene.memory:
+            ridge = scene.compute[0].flop_per_s / ceiling.byte_per_s
+            axes.plot(
+                [ridge], [scene.compute[0].flop_per_s], "o", markersize=style.points(7), markerfacecolor="white",
+                markeredgecolor=style.INK, markeredgewidth=style.points(1.2), zorder=4, gid=f"ridge {ceiling.level}",
+            )  # fmt: skip
+    for point in scene.drawn:
+        draw_marker(axes, (point.derived.flop_per_byte, point.derived.flop_per_s), point, palette)
+    markers = [span.pixel(point.derived.flop_per_byte, point.derived.flop_per_s) for point in scene.drawn]
+    lines = [line for _, line in (*memory, *compute)]
+    paper = Paper(span.width_px, span.height_px, markers, lines, [])
+    for ceiling, line in memory:
+        text = f"{short_name(ceiling)} {byte_rate(ceiling.byte_per_s)}"
+        _write(axes, span, paper, line, text, palette.text_colour(ceiling.level), "memory roof")
+    for group in _near_together(compute):
+        text = " · ".join(f"{short_name(ceiling)} {flop_rate(ceiling.flop_per_s)}" for ceiling, _ in group)
+        _write(axes, span, paper, group[0][1], text, style.INK, "compute roof")
+    write_numbers(axes, span, scene.drawn, lines, paper.labels)
+
+
+def _scales(axes: Axes, span: Span) -> None:
+    axes.set(xscale="log", yscale="log", xlim=(span.left, span.right), ylim=(span.bottom, span.top))
+    axes.set_xlabel(
+        "arithmetic intensity, flop/B (compulsory traffic)", fontsize=style.points(style.NORMAL_PX), labelpad=1
+    )
+    axes.set_ylabel("GFLOP/s", fontsize=style.points(style.NORMAL_PX), labelpad=1)
+    for axis, unit in ((axes.xaxis, 1.0), (axes.yaxis, 1e9)):
+        axis.set_major_locator(LogLocator(10, numticks=20))
+        axis.set_minor_locator(LogLocator(10, subs=(2, 3, 4, 5, 6, 7, 8, 9), numticks=200))
+        axis.set_major_formatter(FuncFormatter(lambda value, _, unit=unit: f"{value / unit:g}"))
+        axis.set_minor_formatter(NullFormatter())
+    axes.tick_params(labelsize=style.points(style.NORMAL_PX), length=3, width=0.6, color=style.MUTED, pad=2)
+    axes.tick_params(which="minor", length=1.5, width=0.4, color=style.MUTED)
+    axes.grid(True, which="major", color=style.FAINT, linewidth=0.6, zorder=0)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set(linewidth=0.6, color=style.MUTED)
+
+
+def _memory_line(ceiling: MemoryCeiling, scene: Scene, span: Span) -> Line:
+    """Return the roof from where it enters the panel to its ridge (to the right edge without a compute roof)."""
+    rate = ceiling.byte_per_s
+    begin = max(span.left, span.bottom / rate)
+    end = min(span.right, span.top / rate)
+    if scene.compute:
+        end = min(end, scene.compute[0].flop_per_s / rate)
+    return Line(span.pixel(begin, begin * rate), span.pixel(end, end * rate))
+
+
+def _compute_line(ceiling: ComputeCeiling, scene: Scene, span: Span) -> Line:
+    """Return the roof from the right edge to where the nearest level's memory roof meets it."""
+    begin = ceiling.flop_per_s / scene.memory[0].byte_per_s if scene.memory else span.left
+    return Line(span.pixel(span.right, ceiling.flop_per_s), span.pixel(max(begin, span.left), ceiling.flop_per_s))
+
+
+def _near_together(
+    compute: Sequence[tuple[ComputeCeiling, Line]],
+) -> list[list[tuple[ComputeCeiling, Line]]]:
+    """Group roofs that are closer than a line of text: they share one label."""
+    groups: list[list[tuple[ComputeCeiling, Line]]] = []
+    for ceiling, line in compute:
+        if groups and groups[-1][0][1].start[1] - line.start[1] < style.LINE_PX:
+            groups[-1].append((ceiling, line))
+        else:
+            groups.append([(ceiling, line)])
+    return groups
+
+
+def _stroke(axes: Axes, span: Span, line: Line, colour: str, width_px: float, zorder: float) -> None:
+    (x0, y0), (x1, y1) = span.value(*line.start), span.value(*line.end)
+    axes.plot([x0, x1], [y0, y1], color=colour, linewidth=style.points(width_px), zorder=zorder, solid_capstyle="round")
+
+
+def _write(axes: Axes, span: Span, paper: Paper, line: Line, text: str, colour: Any, gid: str) -> None:
+    shown = axes.text(
+        0, 0, style.drawable_text(text), fontsize=style.points(style.SMALL_PX), color=colour, ha="center", va="center",
+        rotation_mode="anchor", parse_math=False, zorder=5, path_effects=HALO, gid=gid,
+    )  # fmt: skip
+    shown.set_position((span.left, span.bottom))
+    extent = shown.get_window_extent()
+    label: Label = paper.place(extent.width, extent.height, line)
+    place: Place = span.value(*label.centre)
+    shown.set_position(place)
+    shown.set_rotation(label.rotation_degrees)

@@ -1,0 +1,61 @@
+"""How far the axes of a panel reach, and how that becomes pixels with equal decades."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log10
+
+from roofline.model.ceilings import ComputeCeiling, MemoryCeiling
+from roofline.plotting.figure.points import Point
+
+
+@dataclass(frozen=True)
+class Span:
+    """Limits of a log-log panel (flop/B across, flop/s up) and its size in pixels."""
+
+    left: float
+    right: float
+    bottom: float
+    top: float
+    width_px: float
+    height_px: float
+
+    def pixel(self, flop_per_byte: float, flop_per_s: float) -> tuple[float, float]:
+        """Return the place in pixels from the lower left corner."""
+        across = log10(flop_per_byte / self.left) / log10(self.right / self.left)
+        up = log10(flop_per_s / self.bottom) / log10(self.top / self.bottom)
+        return across * self.width_px, up * self.height_px
+
+    def value(self, x_px: float, y_px: float) -> tuple[float, float]:
+        """Return the intensity and rate at a place in pixels."""
+        across, up = x_px / self.width_px, y_px / self.height_px
+        return self.left * (self.right / self.left) ** across, self.bottom * (self.top / self.bottom) ** up
+
+
+def span_of(
+    compute: Sequence[ComputeCeiling],
+    memory: Sequence[MemoryCeiling],
+    drawn: Sequence[Point],
+    *,
+    width_px: float,
+    least_height_px: float,
+    most_height_px: float,
+) -> Span:
+    """Return limits that show every ceiling, ridge and point, with decades equal in both directions where they fit."""
+    peaks = [ceiling.flop_per_s for ceiling in compute]
+    intensities = [point.derived.flop_per_byte for point in drawn]
+    rates = [point.derived.flop_per_s for point in drawn]
+    ridges = [max(peaks) / ceiling.byte_per_s for ceiling in memory] if peaks else []
+    across = [*intensities, *ridges] or [0.1, 10.0]
+    left = min([0.55 * i for i in intensities] + [0.3 * ridge for ridge in ridges] or [0.5 * min(across)])
+    right = max([1.8 * i for i in intensities] + [10 * ridge for ridge in ridges] or [2 * max(across)])
+    reached = [min([ceiling.byte_per_s * right for ceiling in memory]), *rates] if memory and not peaks else rates
+    heights = [*reached, *peaks] or [1e9]
+    top = 1.9 * max(heights)
+    bottom = min([0.55 * height for height in heights] + [0.12 * peak for peak in peaks])
+    decade_px = width_px / log10(right / left)
+    wanted_px = decade_px * log10(top / bottom)
+    height_px = min(max(wanted_px, least_height_px), most_height_px)
+    spare = 10 ** max(0.0, (height_px - wanted_px) / decade_px)
+    return Span(left, right, bottom / spare**0.75, top * spare**0.25, width_px, height_px)
