@@ -1,0 +1,1 @@
+"""What is run: kernels, each declared in one place with its work, data and reference."""

@@ -1,0 +1,175 @@
+"""Work counted by running the plain body on numbers and arrays that count: what declared work is proved with."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from roofline.errors import UsageError
+from roofline.kernels.kernel import Kernel
+from roofline.model.work import Work
+
+
+class Tally:
+    """Floating-point operations so far."""
+
+    def __init__(self) -> None:
+        self.flops = 0
+
+
+class Number:
+    """A number whose arithmetic is counted: each of + - * / is 1 flop; sign, abs and comparisons are none."""
+
+    __slots__ = ("tally", "value")
+    __array_ufunc__ = None  # so that `numpy_scalar * number` comes here too
+
+    def __init__(self, value: Any, tally: Tally) -> None:
+        self.value = value
+        self.tally = tally
+
+    def _counted(self, operation: Callable[..., Any], *operands: Any) -> Number:
+        self.tally.flops += 1
+        return Number(operation(*(_plain(operand) for operand in operands)), self.tally)
+
+    def __add__(self, other: Any) -> Number:
+        return self._counted(operator.add, self, other)
+
+    def __radd__(self, other: Any) -> Number:
+        return self._counted(operator.add, other, self)
+
+    def __sub__(self, other: Any) -> Number:
+        return self._counted(operator.sub, self, other)
+
+    def __rsub__(self, other: Any) -> Number:
+        return self._counted(operator.sub, other, self)
+
+    def __mul__(self, other: Any) -> Number:
+        return self._counted(operator.mul, self, other)
+
+    def __rmul__(self, other: Any) -> Number:
+        return self._counted(operator.mul, other, self)
+
+    def __truediv__(self, other: Any) -> Number:
+        return self._counted(operator.truediv, self, other)
+
+    def __rtruediv__(self, other: Any) -> Number:
+        return self._counted(operator.truediv, other, self)
+
+    def __neg__(self) -> Number:
+        return Number(-self.value, self.tally)
+
+    def __pos__(self) -> Number:
+        return self
+
+    def __abs__(self) -> Number:
+        return Number(abs(self.value), self.tally)
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(self.value < _plain(other))
+
+    def __le__(self, other: Any) -> bool:
+        return bool(self.value <= _plain(other))
+
+    def __gt__(self, other: Any) -> bool:
+        return bool(self.value > _plain(other))
+
+    def __ge__(self, other: Any) -> bool:
+        return bool(self.value >= _plain(other))
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.value == _plain(other))
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+
+class Buffer:
+    """The elements of one array, and how each was first touched."""
+
+    def __init__(self, array: np.ndarray, tally: Tally) -> None:
+        self.values = [Number(value, tally) for value in array.ravel()]
+        self.touched = np.zeros(array.size, bool)
+        self.read_first = np.zeros(array.size, bool)
+        self.written = np.zeros(array.size, bool)
+        self.itemsize = array.dtype.itemsize
+
+    def read(self, position: int) -> Any:
+        self.read_first[position] |= not self.touched[position]
+        self.touched[position] = True
+        return self.values[position]
+
+    def write(self, position: int, value: Any) -> None:
+        self.touched[position] = True
+        self.written[position] = True
+        self.values[position] = value
+
+
+class Array:
+    """An array, or a view of one, whose element accesses are counted."""
+
+    dtype = np.dtype(object)
+    """Scratch arrays that the body makes with this dtype hold counting numbers; they are not compulsory traffic."""
+
+    def __init__(self, buffer: Buffer, positions: np.ndarray) -> None:
+        self.buffer = buffer
+        self.positions = positions
+        self.shape = positions.shape
+        self.size = positions.size
+        self.ndim = positions.ndim
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[index] for index in range(len(self)))
+
+    def __getitem__(self, index: Any) -> Any:
+        positions = self.positions[index]
+        return Array(self.buffer, positions) if isinstance(positions, np.ndarray) else self.buffer.read(positions)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        positions = np.asarray(self.positions[index])
+        values = np.empty(positions.shape, object)
+        values[...] = np.asarray(value) if isinstance(value, Array) else value
+        for position, element in zip(positions.ravel(), values.ravel(), strict=True):
+            self.buffer.write(position, element)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        values = np.empty(self.shape, object)
+        values.ravel()[:] = [self.buffer.read(position) for position in self.positions.ravel()]
+        return values
+
+
+def count_work(kernel: Kernel, n: int, dtype: str = "f64") -> Work:
+    """Return the work of one call at size `n`, counted while the plain body runs in Python.
+
+    An element is read if its first access is a read, written if it is ever written, and allocated if its first
+    access is a write. Raises UsageError for a library call, whose inside cannot be seen.
+    """
+    if not kernel.compiled:
+        raise UsageError(f"{kernel.name} calls a library, so its work cannot be counted; count what it improves")
+    tally = Tally()
+    buffers: dict[int, Buffer] = {}
+    counting: list[Any] = []
+    for argument in kernel.make_arguments(n, dtype, np.random.default_rng(0)):
+        if isinstance(argument, np.ndarray):
+            buffer = buffers.setdefault(id(argument), Buffer(argument, tally))
+            counting.append(Array(buffer, np.arange(argument.size).reshape(argument.shape)))
+        else:
+            counting.append(Number(argument, tally) if isinstance(argument, np.floating | float) else argument)
+    kernel.body(*counting)
+    return Work(
+        flops=tally.flops,
+        read_bytes=sum(int(buffer.read_first.sum()) * buffer.itemsize for buffer in buffers.values()),
+        write_bytes=sum(int(buffer.written.sum()) * buffer.itemsize for buffer in buffers.values()),
+        allocate_bytes=sum(
+            int((buffer.written & ~buffer.read_first).sum()) * buffer.itemsize for buffer in buffers.values()
+        ),
+    )
+
+
+def _plain(operand: Any) -> Any:
+    return operand.value if isinstance(operand, Number) else operand

@@ -1,0 +1,118 @@
+"""Matrix times matrix, C = A B, with square row-major matrices: the ladder from the triple loop to the BLAS.
+
+All: 2 n^3 flop (n products and n additions to a sum that starts at zero, per element of C). Compulsory traffic: A and
+B are read once, C is written once and never has to be read: 2 n^2 and n^2 elements. n/12 flop/B in f64.
+Source: Goto, van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34(3), 2008.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from roofline.kernels.data import uniform
+from roofline.kernels.kernel import kernel
+from roofline.model.work import Work
+
+TILE_ROWS = 64
+"""Rows of C per task: each copied tile of B is used this often, and n = 512 still gives eight threads a task."""
+TILE_DEPTH = 16
+"""Rows of B per tile: with TILE_COLUMNS 32 KiB in f64, what the first-level cache holds; a multiple of 4."""
+TILE_COLUMNS = 256
+"""Columns of B per tile: long enough for the vector loop to pay for its start."""
+
+
+@kernel(
+    family="gemm",
+    work=lambda n, size: Work(
+        flops=2 * n**3, read_bytes=2 * n * n * size, write_bytes=n * n * size, allocate_bytes=n * n * size
+    ),
+    arguments=lambda n, dtype, rng: (
+        uniform(rng, (n, n), dtype),
+        uniform(rng, (n, n), dtype),
+        uniform(rng, (n, n), dtype),
+    ),
+    reference=lambda C, A, B: A @ B,
+)
+def naive(C, A, B):
+    """C[i, j] = sum over k of A[i, k] * B[k, j]
+
+    The triple loop ijk in strict order: it walks down the columns of B and waits for each addition.
+    """
+    n = C.shape[0]
+    for i in prange(n):
+        for j in range(n):
+            total = C.dtype.type(0)
+            for k in range(n):
+                total += A[i, k] * B[k, j]
+            C[i, j] = total
+
+
+@kernel(improves=naive)
+def interchanged(C, A, B):
+    """C[i, j] = sum over k of A[i, k] * B[k, j], loops in the order i k j
+
+    The inner loop runs along rows of B and C, which vectors like; B is streamed through once per row of C.
+    """
+    n = C.shape[0]
+    for i in prange(n):
+        for j in range(n):
+            C[i, j] = 0
+        for k in range(n):
+            a = A[i, k]
+            for j in range(n):
+                C[i, j] += a * B[k, j]
+
+
+@kernel(improves=naive, fastmath=("reassoc", "contract"))
+def blocked(C, A, B):
+    """C[i, j] = sum over k of A[i, k] * B[k, j], in cache tiles
+
+    The order i k j within tiles of B that are copied to where they fit in the first-level cache and do not
+    collide (a row stride of a power of two would map them to a few sets). Four k at once: C moves a quarter as often.
+    """
+    n = C.shape[0]
+    for task in prange((n + TILE_ROWS - 1) // TILE_ROWS):
+        i0 = task * TILE_ROWS
+        i1 = min(i0 + TILE_ROWS, n)
+        tile = np.empty((TILE_DEPTH, TILE_COLUMNS), B.dtype)
+        for i in range(i0, i1):
+            for j in range(n):
+                C[i, j] = 0
+        for k0 in range(0, n, TILE_DEPTH):
+            k1 = min(k0 + TILE_DEPTH, n)
+            for j0 in range(0, n, TILE_COLUMNS):
+                j1 = min(j0 + TILE_COLUMNS, n)
+                for k in range(k0, k1):
+                    b = B[k, j0:j1]
+                    for j in range(b.size):
+                        tile[k - k0, j] = b[j]
+                for i in range(i0, i1):
+                    a = A[i, k0:k1]
+                    c = C[i, j0:j1]
+                    whole = a.size // 4 * 4
+                    for k in range(0, whole, 4):
+                        b0 = tile[k]
+                        b1 = tile[k + 1]
+                        b2 = tile[k + 2]
+                        b3 = tile[k + 3]
+                        a0 = a[k]
+                        a1 = a[k + 1]
+                        a2 = a[k + 2]
+                        a3 = a[k + 3]
+                        for j in range(c.size):
+                            c[j] += a0 * b0[j] + a1 * b1[j] + a2 * b2[j] + a3 * b3[j]
+                    for k in range(whole, a.size):
+                        b = tile[k]
+                        ak = a[k]
+                        for j in range(c.size):
+                            c[j] += ak * b[j]
+
+
+@kernel(improves=naive, compiled=False, parallel=True)
+def blas(C, A, B):
+    """C[i, j] = sum over k of A[i, k] * B[k, j], by NumPy's BLAS
+
+    The library's own gemm, on as many threads as it is set to.
+    """
+    np.dot(A, B, out=C)

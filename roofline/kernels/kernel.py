@@ -1,0 +1,190 @@
+"""One kernel: its code, and beside it what it costs, what it works on and what it must yield."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from roofline.errors import UnknownName, UsageError
+from roofline.kernels.digest import digest_of
+from roofline.model.isa import DTYPE_BITS
+from roofline.model.work import Work
+
+NUMPY_TYPES: dict[str, type[np.floating[Any]]] = {"f64": np.float64, "f32": np.float32}
+FASTMATH_FLAGS = ("fast", "nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc")
+"""LLVM's names of the liberties that a kernel may give the compiler."""
+
+TOLERANCE_FACTOR = 8.0
+"""Standard deviations of accumulated rounding that a correct result may be away; see `Kernel.tolerance`."""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LARGEST_N = 2**60
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Kernel:
+    """A kernel, as declared by the `kernel` decorator. Two kernels are equal only when they are the same object."""
+
+    name: str
+    """`family.name`, e.g. `stream.triad`."""
+    family: str
+    formula: str
+    """What one call computes: the first line of the docstring."""
+    body: Callable[..., Any]
+    """The plain function: output first, or returned."""
+    work: Callable[[int, int], Work]
+    """(n, bytes per element) to the work of one call."""
+    arguments: Callable[[int, Any, np.random.Generator], tuple[Any, ...]]
+    """(n, NumPy type, random generator) to the body's arguments; `make_arguments` checks and calls it."""
+    reference: Callable[..., Any]
+    """The body's arguments to the right output; must not change them."""
+    roundings: Callable[[int], int]
+    """n to the roundings in the longest chain that leads to one result."""
+    compiled: bool
+    """False for a call into a library: the body then runs in Python."""
+    parallel: bool
+    """True when the body shares its loop between threads: with `prange`, or inside a library."""
+    fastmath: frozenset[str]
+    """Liberties given to the compiler; empty means strict IEEE order."""
+    levels: bool
+    """True for a kernel that is run with its data in each memory level."""
+    improves: str | None
+    """Name of the kernel that this one does the work of in a better way."""
+
+    def work_of(self, n: int, dtype: str) -> Work:
+        """Return the work of one call at size `n`. Raises UnknownName for a dtype that is not f64 or f32."""
+        return self.work(_checked_size(n), np.dtype(numpy_type(dtype)).itemsize)
+
+    def make_arguments(self, n: int, dtype: str, rng: np.random.Generator) -> tuple[Any, ...]:
+        """Return fresh arguments of one call: NumPy arrays and scalars of `dtype`, every element random and normal.
+
+        Raises UnknownName for a dtype that is not f64 or f32, UsageError for n < 1.
+        """
+        return self.arguments(_checked_size(n), numpy_type(dtype), rng)
+
+    def tolerance(self, n: int, dtype: str) -> float:
+        """Return the largest scaled error, max|x - ref| / max|ref|, that a correct result can have.
+
+        8 sqrt(k) eps for k roundings in a chain. Rounding errors behave like independent ones of mean zero, so that
+        k of them add up to lambda sqrt(k) u with a probability of at least 1 - 2 k exp(-lambda^2 / 2) (Higham and
+        Mary, SIAM J. Sci. Comput. 41(5), 2019, theorem 2.4); here u = eps / 2, and kernel and reference may each be
+        off by half of it. The worst case k u (Higham, Accuracy and Stability, 3.1) would pass any result of a
+        long f32 sum. For data of one sign the scaled error is the relative one. 0 for a kernel that only moves data.
+        """
+        return TOLERANCE_FACTOR * sqrt(self.roundings(n)) * float(np.finfo(numpy_type(dtype)).eps)
+
+    def n_for(self, footprint_bytes: float, dtype: str, multiple: int = 1) -> int:
+        """Return the largest multiple of `multiple` at which the kernel touches at most `footprint_bytes`.
+
+        Raises UsageError when not even the smallest fits, or when the footprint does not grow with n.
+        """
+
+        def fits(count: int) -> bool:
+            return self.work_of(count * multiple, dtype).footprint_bytes <= footprint_bytes
+
+        if not fits(1):
+            least = self.work_of(multiple, dtype).footprint_bytes
+            raise UsageError(
+                f"{self.name} {dtype} touches {least} bytes at n={multiple}, which is more than the "
+                f"{footprint_bytes:.0f} it was given; give it at least {least} bytes or a smaller multiple"
+            )
+        low, high = 1, 2
+        while fits(high):
+            low, high = high, 2 * high
+            if high > _LARGEST_N:
+                raise UsageError(f"the footprint of {self.name} does not grow with n; check its work()")
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if fits(middle) else (low, middle)
+        return low * multiple
+
+    @cached_property
+    def digest(self) -> str:
+        """16 hex digits that change when the code, a constant it uses or a compile option does; comments do not."""
+        return digest_of(self.body, (self.compiled, self.parallel, sorted(self.fastmath)))
+
+
+def numpy_type(dtype: str) -> type[np.floating[Any]]:
+    """Return the NumPy type of `f64` or `f32`. Raises UnknownName for any other."""
+    if dtype not in NUMPY_TYPES:
+        raise UnknownName("dtype", dtype, DTYPE_BITS)
+    return NUMPY_TYPES[dtype]
+
+
+def dtype_name(numpy_dtype: Any) -> str:
+    """Return `f64` or `f32` for a NumPy type. Raises UnknownName for any other."""
+    for name, scalar_type in NUMPY_TYPES.items():
+        if np.dtype(numpy_dtype) == scalar_type:
+            return name
+    raise UnknownName("dtype", str(np.dtype(numpy_dtype)), DTYPE_BITS)
+
+
+def kernel(
+    *,
+    family: str = "",
+    work: Callable[[int, int], Work] | None = None,
+    arguments: Callable[[int, Any, np.random.Generator], tuple[Any, ...]] | None = None,
+    reference: Callable[..., Any] | None = None,
+    roundings: Callable[[int], int] | None = None,
+    improves: Kernel | None = None,
+    name: str | None = None,
+    compiled: bool = True,
+    parallel: bool | None = None,
+    fastmath: Iterable[str] = (),
+    levels: bool = False,
+) -> Callable[[Callable[..., Any]], Kernel]:
+    """Declare the decorated function to be a kernel.
+
+    The function takes arrays and scalars of one dtype. Its output is its first argument, or what it returns.
+    `improves` names the kernel whose family, work, data and reference hold for this one too. The rest as in
+    `Kernel`; `parallel` is found from the use of `prange`, `roundings` defaults to n, `name` to the function's.
+    Raises UsageError when the declaration is incomplete, UnknownName for an unknown fast-math flag.
+    """
+
+    def declare(body: Callable[..., Any]) -> Kernel:
+        short = name or body.__name__
+        home = family or (improves.family if improves else "")
+        for part, text in (("name", short), ("family", home)):
+            if not _NAME.fullmatch(text):
+                raise UsageError(f"kernel {short!r} has the {part} {text!r}; expected letters, digits and underscores")
+        full = f"{home}.{short}"
+        formula = (body.__doc__ or "").strip().partition("\n")[0].strip()
+        if not formula:
+            raise UsageError(f"kernel {full} has no docstring; write what it computes in the first line")
+        flags = frozenset(fastmath)
+        for flag in sorted(flags):
+            if flag not in FASTMATH_FLAGS:
+                raise UnknownName("fast-math flag", flag, FASTMATH_FLAGS)
+        shared = {"work": work, "arguments": arguments, "reference": reference, "roundings": roundings}
+        if improves is not None:
+            shared = {key: given or getattr(improves, key) for key, given in shared.items()}
+        shared["roundings"] = shared["roundings"] or (lambda n: n)
+        missing = [key for key, given in shared.items() if given is None]
+        if missing:
+            raise UsageError(f"kernel {full} declares no {' and no '.join(missing)}; add it, or name what it improves")
+        return Kernel(
+            name=full,
+            family=home,
+            formula=formula,
+            body=body,
+            compiled=compiled,
+            parallel="prange" in body.__code__.co_names if parallel is None else parallel,
+            fastmath=flags,
+            levels=levels,
+            improves=improves.name if improves else None,
+            **shared,  # type: ignore[arg-type]  # none is None any more
+        )
+
+    return declare
+
+
+def _checked_size(n: int) -> int:
+    if n < 1:
+        raise UsageError(f"the size n is {n}; expected at least 1")
+    return n
