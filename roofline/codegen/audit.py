@@ -25,6 +25,7 @@ _X86_ARITHMETIC = {"fma": r"vfn?m(?:add|sub)\d{3}", "add": r"v?(?:add|sub)", "mu
 _X86_SUFFIX = {("f64", False): "sd", ("f32", False): "ss", ("f64", True): "pd", ("f32", True): "ps"}
 _ARM_SCALAR = {"fma": r"fn?m(?:add|sub)", "add": r"f(?:add|sub)", "mul": r"fmul"}
 _ARM_VECTOR = {"fma": r"fml[as]", "add": r"f(?:add|sub)", "mul": r"fmul"}
+_ARM_REGISTER = re.compile(r"\b[qdsv]\d+")
 _ARM_BITS = {"q": 128, "d": 64, "s": 32}
 
 
@@ -122,6 +123,13 @@ def _accesses(instruction: Instruction, isa: Isa, dtype: str) -> tuple[int, int,
     return (count, 0, wide) if match[1] == "ld" else (0, count, wide)
 
 
+def _has_vector(instruction: Instruction, isa: Isa) -> bool:
+    """Whether the instruction touches a floating-point or vector register, of whatever width."""
+    joined = " ".join(instruction.operands)
+    pattern = _X86_REGISTER if isa.arch == "x86_64" else _ARM_REGISTER
+    return bool(pattern.search(joined))
+
+
 def _refuse(name: str, found: str, expected: str) -> CodegenError:
     return CodegenError(
         f"{name}: the assembly {found} (expected {expected}); check NUMBA_CPU_NAME, NUMBA_CPU_FEATURES and NUMBA_OPT"
@@ -143,7 +151,7 @@ def _checked(name: str, loop: Sequence[Instruction], isa: Isa) -> None:
             raise _refuse(name, f"holds a packed instruction in a scalar ceiling: {instruction.text}", "scalar only")
 
 
-def _hot_loop(name: str, assembly: str, count: dict[int, int], loops: list[list[Instruction]]) -> list[Instruction]:
+def _hot_loop(name: str, count: dict[int, int], loops: list[list[Instruction]]) -> list[Instruction]:
     hot = max(count, key=lambda number: count[number], default=None)
     if hot is None or not count[hot]:
         raise _refuse(name, "has no loop with the expected instructions", "one hot loop")
@@ -163,7 +171,7 @@ def audit_arithmetic(assembly: str, isa: Isa, dtype: str, op: str, chains: int) 
     def working(loop: Sequence[Instruction]) -> list[Instruction]:
         return [i for i in loop if any(pattern.fullmatch(i.mnemonic) for pattern in patterns.values())]
 
-    hot = _hot_loop(name, assembly, {number: len(working(loop)) for number, loop in enumerate(loops)}, loops)
+    hot = _hot_loop(name, {number: len(working(loop)) for number, loop in enumerate(loops)}, loops)
     _checked(name, hot, isa)
     work = working(hot)
     wrong = [i for i in work if not _on_register(i, isa, dtype)]
@@ -206,7 +214,12 @@ def audit_stream(assembly: str, isa: Isa, dtype: str, pattern: str, unroll: int)
     plain = pattern.removeprefix("nt_")
     loops = innermost_loops(assembly)
     accesses = [[_accesses(i, isa, dtype) for i in loop] for loop in loops]
-    hot = _hot_loop(name, assembly, {n: sum(a + b for a, b, _ in loop) for n, loop in enumerate(accesses)}, loops)
+    # The most accesses of vector registers, of whatever width: a loop of integer bookkeeping is not the hot one.
+    count = {
+        n: sum(a + b for i, (a, b, _) in zip(loops[n], seen, strict=True) if _has_vector(i, isa))
+        for n, seen in enumerate(accesses)
+    }
+    hot = _hot_loop(name, count, loops)
     _checked(name, hot, isa)
     found = [_accesses(i, isa, dtype) for i in hot]
     narrow = [i for i, (loads, stores, wide) in zip(hot, found, strict=True) if (loads or stores) and not wide]

@@ -11,13 +11,14 @@ from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from numba import extending, types
 
 from roofline.codegen import emit, loops
 
 # Inline assembly aborts the process unless the native assembly parser is there.
 llvm.initialize_native_asmparser()
+
+intrinsic: Any = extending.intrinsic  # its type describes the implementation, not what compiled code calls
 
 ARCH = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine().lower())
 """Architecture that this process emits code for."""

@@ -32,15 +32,15 @@ class ComputeCeiling(Value, frozen=True, kw_only=True):
     flop_per_s: float
     """All threads together: the best sample."""
     flop_per_cycle: float
-    """Per core at the clock held while it was measured: median over samples."""
+    """Per core at the clock held in the same sample: median over the best third of the samples."""
     clock_hz: float
-    """Clock held, from the add chain timed right after each sample: median over samples and threads."""
+    """Clock held, from the add chain timed right after each sample: median over the best third of the samples."""
     chains: int
     """Independent accumulators per thread."""
     audited: bool
     """True when the assembly was read and proved; a ceiling that fails its audit does not exist."""
     audit: Audit | None = None
-    flops_per_sample: tuple[int, ...] = ()
+    flops_per_sample: int = 0
     """Flops of all threads together in each sample."""
     samples_s: tuple[float, ...] = ()
     """Raw times, in order: last end minus first start over the threads."""
@@ -70,7 +70,7 @@ class MemoryCeiling(Value, frozen=True, kw_only=True):
     byte_per_s: float
     """All threads together, counted as STREAM does (no write-allocate): the best sample."""
     byte_per_cycle: float
-    """Per core at the clock held while it was measured: median over samples."""
+    """Per core at the clock held in the same sample: median over the best third of the samples."""
     clock_hz: float
     working_set_bytes: int
     """Per thread, all its arrays together."""
@@ -78,7 +78,7 @@ class MemoryCeiling(Value, frozen=True, kw_only=True):
     """Vectors per array in one turn of the hot loop."""
     audited: bool
     audit: Audit | None = None
-    bytes_per_sample: tuple[int, ...] = ()
+    bytes_per_sample: int = 0
     """Bytes of all threads together in each sample."""
     samples_s: tuple[float, ...] = ()
     clock_samples_hz: tuple[float, ...] = ()

@@ -89,10 +89,10 @@ def block_ratios(measurement: Measurement, amount: float) -> list[float]:
     """Return, for each sample, its rate (`amount` per second) over the rate of the roof blocks around it.
 
     A block's roof is the geometric mean of the roof rates before and after the sample: drift that hits both
-    cancels. Empty when the measurement is not paired.
+    cancels. Empty when the measurement is not paired, or does nothing (`amount` 0) of what the roof limits.
     """
     roofs: Sequence[float] = measurement.roof_samples
-    if len(roofs) != len(measurement.samples_s) + 1:
+    if not amount or len(roofs) != len(measurement.samples_s) + 1:
         return []
     return [
         amount / sample_s / sqrt(before * after)

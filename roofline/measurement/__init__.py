@@ -1,0 +1,1 @@
+"""How it is timed: clock, buffers, team, sampling, ceilings, levels, kernels, worker and launcher."""

@@ -1,0 +1,108 @@
+"""Compute ceilings: independent chains of arithmetic, the best number of them, proved by the assembly."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from roofline.codegen.assembly import assembly_of
+from roofline.codegen.audit import audit_arithmetic
+from roofline.codegen.loops import flops_per_turn
+from roofline.errors import CodegenError
+from roofline.measurement.blocks import CHAIN_TURNS, NUMPY_DTYPE, Intervals, arithmetic_block, take
+from roofline.measurement.probe import Sampler, Stage, collect, fewest_of_the_best, flat_top_caveats
+from roofline.measurement.sampling import calibrate
+from roofline.model.ceilings import Audit, ComputeCeiling
+from roofline.model.isa import Isa
+
+CHAINS = (8, 10, 12, 16, 24)
+"""Accumulators that the search tries: latency x ports is 8 on most cores (4 x 2) and 16 on the widest."""
+SPARE_REGISTERS = 4
+"""Registers that the factor and both signs of the term need beside the accumulators, and one to spare."""
+
+_FLAT_WITHIN = 0.01
+_FACTOR = 1 - 2**-20
+_TERM = 2**-20
+
+
+def candidate_chains(isa: Isa) -> tuple[int, ...]:
+    """Return the numbers of accumulators that fit the register file."""
+    return tuple(chains for chains in CHAINS if chains <= isa.registers - SPARE_REGISTERS)
+
+
+@cache
+def arithmetic_code(isa: Isa, dtype: str, op: str, chains: int) -> tuple[Any, Audit]:
+    """Return the compiled block and its proof. Raises CodegenError when the audit refuses it."""
+    block = arithmetic_block(op, isa.lanes(dtype), chains, dtype)
+    scalar = NUMPY_DTYPE[dtype]
+    counter = np.zeros(1, np.int64)
+    block(counter.ctypes.data, 1, 1, 1, 1, scalar(_FACTOR), scalar(_TERM), np.zeros((1, 3), np.int64))
+    return block, audit_arithmetic(assembly_of(block), isa, dtype, op, chains)
+
+
+class ComputeProbe:
+    """Measures compute ceilings and remembers the number of chains that won."""
+
+    def __init__(self, stage: Stage) -> None:
+        """`stage` holds the team and the clock."""
+        self.stage = stage
+        self._chains: dict[tuple[str, str, str], int] = {}
+
+    def measure(self, isa: Isa, dtype: str, op: str, threads: int, budget_s: float) -> ComputeCeiling:
+        """Return the ceiling: the best sample of the best number of chains.
+
+        Raises CodegenError when no number of chains passes its audit.
+        """
+        chains = self._best_chains(isa, dtype, op)
+        _, audit = arithmetic_code(isa, dtype, op, chains)
+        sampler = self.sampler(isa, dtype, op, chains, threads)
+        rates = collect(sampler, self.stage, budget_s, _FLAT_WITHIN)
+        return ComputeCeiling(
+            isa=isa.name,
+            dtype=dtype,
+            op=op,
+            threads=threads,
+            flop_per_s=max(rates.per_s),
+            flop_per_cycle=rates.per_cycle(threads),
+            clock_hz=rates.clock_hz,
+            chains=chains,
+            audited=True,
+            audit=audit,
+            flops_per_sample=sampler.amount,
+            samples_s=rates.intervals.samples_s,
+            clock_samples_hz=rates.intervals.clock_hz,
+            caveats=flat_top_caveats(rates.per_s, _FLAT_WITHIN),
+        )
+
+    def sampler(self, isa: Isa, dtype: str, op: str, chains: int, threads: int) -> Sampler:
+        """Return calibrated code for this shape. Raises CodegenError when the audit refuses it."""
+        block, _ = arithmetic_code(isa, dtype, op, chains)
+        team, scalar = self.stage.team, NUMPY_DTYPE[dtype]
+        factor, term = scalar(_FACTOR), scalar(_TERM)
+
+        def sample(turns: int, samples: int) -> Intervals:
+            def call(_: int, out: np.ndarray) -> None:
+                block(team.barrier_address, threads, samples, turns, CHAIN_TURNS, factor, term, out)
+
+            return take(team, threads, samples, call)
+
+        turns = calibrate(lambda count: min(sample(count, 3).samples_s), self.stage.sample_s, first=1000)
+        amount = threads * turns * flops_per_turn(op, isa.lanes(dtype), chains)
+        return Sampler(lambda samples: sample(turns, samples), amount, threads)
+
+    def _best_chains(self, isa: Isa, dtype: str, op: str) -> int:
+        key = (isa.name, dtype, op)
+        if key not in self._chains:
+            rates: dict[int, float] = {}
+            refusals: list[CodegenError] = []
+            for chains in candidate_chains(isa):
+                try:
+                    rates[chains] = self.sampler(isa, dtype, op, chains, 1).best_rate()
+                except CodegenError as refusal:
+                    refusals.append(refusal)
+            if not rates:
+                raise refusals[0]
+            self._chains[key] = fewest_of_the_best(rates)
+        return self._chains[key]

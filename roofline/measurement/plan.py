@@ -1,0 +1,83 @@
+"""What a run is to measure, as data: made by `bench/plans.py`, carried to the worker as JSON."""
+
+from __future__ import annotations
+
+from roofline.model.struct import Value
+
+
+class ComputePoint(Value, frozen=True, kw_only=True, tag_field="point", tag="compute"):
+    """A compute ceiling to measure."""
+
+    isa: str
+    dtype: str
+    op: str
+    threads: int
+
+    @property
+    def name(self) -> str:
+        """In words, as the ceiling will be called."""
+        return f"{self.isa} {self.op} {self.dtype} ×{self.threads}"
+
+
+class MemoryPoint(Value, frozen=True, kw_only=True, tag_field="point", tag="memory"):
+    """A memory ceiling to measure, once the levels are known."""
+
+    level: str
+    pattern: str
+    isa: str
+    threads: int
+
+    @property
+    def name(self) -> str:
+        """In words, as the ceiling will be called."""
+        return f"{self.level} {self.pattern} {self.isa} ×{self.threads}"
+
+
+class SweepPoints(Value, frozen=True, kw_only=True, tag_field="point", tag="sweep"):
+    """The sweep of load bandwidth over working sets, from which the levels are found."""
+
+    sizes: int = 40
+
+    @property
+    def name(self) -> str:
+        """In words."""
+        return "working sets: which cache levels there are"
+
+
+class KernelPoint(Value, frozen=True, kw_only=True, tag_field="point", tag="kernel"):
+    """A kernel to measure, at a size n or in a memory level."""
+
+    kernel: str
+    dtype: str
+    threads: int
+    n: int | None = None
+    level: str | None = None
+    """When given, n follows: the largest whose footprint fits the level's working set."""
+
+    @property
+    def name(self) -> str:
+        """In words, e.g. `gemm.naive n=384 f64 ×2`."""
+        where = f"n={self.n}" if self.n is not None else f"in {self.level}"
+        return f"{self.kernel} {where} {self.dtype} ×{self.threads}"
+
+
+Point = SweepPoints | ComputePoint | MemoryPoint | KernelPoint
+
+
+class Plan(Value, frozen=True, kw_only=True):
+    """Everything that one run is to measure, in order, within a budget."""
+
+    mode: str
+    """`all`, `quick`, `thorough`, `ceilings`, `run`: for the record."""
+    budget_s: float
+    """Wall time that measuring may take, compilation aside; each point gets a share."""
+    threads: tuple[int, ...]
+    """Thread counts, ascending."""
+    cpus: tuple[int, ...]
+    """Logical CPUs to pin to, one per thread of the largest count; empty where threads cannot be pinned."""
+    dtypes: tuple[str, ...]
+    isas: tuple[str, ...]
+    """Names of the ISA rows to use, narrowest first."""
+    points: tuple[Point, ...]
+    memory_budget_bytes: int | None = None
+    """What all buffers together may take; None when unknown."""
