@@ -45,7 +45,7 @@ def read_processor(tree: Tree, cpu: int | None = None) -> Processor:
     microarchitecture = microarchitecture_of(arch, vendor, flags, part)
     names = (facts.get(key) for key in ("model name", "cpu model", "cpu"))
     name = next((printable(name) for name in names if printable(name) and name != UNKNOWN), None)
-    if name is None and vendor and "CPU implementer" in facts:
+    if name is None and vendor and part:
         name = printable(f"{vendor} {microarchitecture or f'part {part}'}")
     return Processor(name=name or UNKNOWN, arch=arch, microarchitecture=microarchitecture, flags=flags)
 

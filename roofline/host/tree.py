@@ -33,7 +33,7 @@ class Tree:
                 return None
             with file.open("rb") as stream:
                 data = stream.read(_LONGEST_BYTES)
-        except OSError:
+        except (OSError, ValueError):  # ValueError: a path taken from a file may be none
             return None
         return data.decode("utf-8", errors="replace").replace("\0", "")
 
