@@ -79,17 +79,16 @@ def ceiling_defects(ceiling: Ceiling, path: str) -> Iterator[Defect]:
         yield from _within(f"{path}.flop_per_s", ceiling.flop_per_s, RATE)
         yield from _within(f"{path}.flop_per_cycle", ceiling.flop_per_cycle, PER_CYCLE)
         yield from _within(f"{path}.chains", ceiling.chains, COUNT)
-        amounts, amounts_path = ceiling.flops_per_sample, f"{path}.flops_per_sample"
+        yield from _within(f"{path}.flops_per_sample", ceiling.flops_per_sample, (0, AMOUNT[1]))
     else:
         yield from _within(f"{path}.byte_per_s", ceiling.byte_per_s, RATE)
         yield from _within(f"{path}.byte_per_cycle", ceiling.byte_per_cycle, PER_CYCLE)
         yield from _within(f"{path}.working_set_bytes", ceiling.working_set_bytes, AMOUNT)
         yield from _within(f"{path}.unroll", ceiling.unroll, COUNT)
-        amounts, amounts_path = ceiling.bytes_per_sample, f"{path}.bytes_per_sample"
+        yield from _within(f"{path}.bytes_per_sample", ceiling.bytes_per_sample, (0, AMOUNT[1]))
     samples = len(ceiling.samples_s)
     yield from _samples(f"{path}.samples_s", ceiling.samples_s, TIME_S, MAX_SAMPLES, "at most")
     yield from _samples(f"{path}.clock_samples_hz", ceiling.clock_samples_hz, CLOCK_HZ, samples)
-    yield from _samples(amounts_path, amounts, AMOUNT, samples)
 
 
 def measurement_defects(measurement: Measurement, path: str) -> Iterator[Defect]:

@@ -13,12 +13,14 @@ from pathlib import Path
 
 from roofline.archive.disk import read_bytes, refuse_results, sync_folder, write_synced
 from roofline.archive.document import decode, encode
-from roofline.archive.identity import LAST, RUN_ID
+from roofline.archive.identity import LAST, MAX_LABEL, RUN_ID
 from roofline.archive.journal import SUFFIX, journal_path, read_journal
 from roofline.errors import ArchiveError, ResultsError, UnknownName, UsageError
 from roofline.model.run import Run
 from roofline.model.struct import Value
 
+_NAME = MAX_LABEL
+"""Characters of a wrong name that a message repeats."""
 LISTED = 8
 """Runs that a message names at most, the newest."""
 _SEE = "see `python -m bench list runs`"
@@ -76,7 +78,8 @@ class Entry(Value, frozen=True, kw_only=True):
     label: str | None = None
     started_utc: str = ""
     """ISO 8601; empty when the file cannot be read."""
-    machine_key: str
+    machine: str
+    """The key of its machine."""
     complete: bool = False
     error: str | None = None
     """Why the file cannot be read; None when it can."""
@@ -115,11 +118,11 @@ def find(name: str, results: Path) -> Path:
     if is_file:
         return Path(name)
     if looks_like_path:
-        raise UsageError(f"there is no file {name!r}, expected a run file; {_SEE}")
+        raise UsageError(f"there is no file {name[-_NAME:]!r}, expected a run file; {_SEE}")
     if not stored:
         raise UsageError(_empty(results))
     known = {"last", *list(stored)[-LISTED:], *list(filter(None, labels.values()))[-LISTED:]}
-    raise UnknownName("run", name, known, (f"{broken} files could not be read; " if broken else "") + _SEE)
+    raise UnknownName("run", name[:_NAME], known, (f"{broken} files could not be read; " if broken else "") + _SEE)
 
 
 def _give_name(temporary: Path, path: Path, link: Callable[[Path, Path], None]) -> None:
@@ -176,12 +179,12 @@ def _entry(path: Path) -> Entry:
         run = load(path)
     except ArchiveError as error:
         name = path.name.removesuffix(SUFFIX).removesuffix(".json")
-        return Entry(path=path, id=name, machine_key=path.parent.name, error=str(error))
+        return Entry(path=path, id=name, machine=path.parent.name, error=str(error))
     return Entry(
         path=path,
         id=run.id,
         label=run.label,
         started_utc=run.started_utc,
-        machine_key=run.machine.key,
+        machine=run.machine.key,
         complete=run.complete,
     )

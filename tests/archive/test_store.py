@@ -1,0 +1,297 @@
+"""The results folder: written durably or not at all, and found by name."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from small_run import small_run
+
+from roofline.archive.disk import check_writable, read_bytes
+from roofline.archive.document import encode
+from roofline.archive.journal import Journal, journal_path
+from roofline.archive.store import find, load, runs, save
+from roofline.archive.tree import MAX_BYTES
+from roofline.errors import ArchiveError, ResultsError, UnknownName, UsageError
+from roofline.model.run import Run
+
+SMALL = small_run()
+KEY = SMALL.machine.key
+
+
+def run_at(minute: int, label: str | None = None) -> Run:
+    """Return the small run as if started at this minute."""
+    return replace(
+        SMALL, id=f"20261104-10{minute:02}00-a1b2", started_utc=f"2026-11-04T10:{minute:02}:00Z", label=label
+    )
+
+
+def content(folder: Path) -> list[str]:
+    """Return every file below a folder, hidden ones too."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+@contextmanager
+def files_limited_to(size_bytes: int) -> Iterator[None]:
+    """A disk that takes only files of this size: the kernel refuses the rest, as it does on a full one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_run_is_saved_under_its_machine_and_id(tmp_path: Path) -> None:
+    path = save(SMALL, tmp_path / "new" / "results")
+    assert path == tmp_path / "new" / "results" / KEY / "20261104-101500-a1b2.json"
+    assert load(path) == SMALL
+    assert content(tmp_path) == [f"new/results/{KEY}/20261104-101500-a1b2.json"]
+
+
+def test_a_saved_run_is_never_overwritten(tmp_path: Path) -> None:
+    path = save(SMALL, tmp_path)
+    with pytest.raises(ResultsError, match=r"a1b2\.json is already there and is never overwritten"):
+        save(replace(SMALL, label="other"), tmp_path)
+    assert load(path) == SMALL
+    assert content(tmp_path) == [f"{KEY}/{SMALL.id}.json"]
+
+
+def no_links(source: Path, target: Path) -> None:
+    """Refuse as a file system without hard links does."""
+    raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+
+def test_a_file_system_without_links_is_no_obstacle(tmp_path: Path) -> None:
+    path = save(SMALL, tmp_path, link=no_links)
+    assert load(path) == SMALL
+    with pytest.raises(ResultsError, match="never overwritten"):
+        save(replace(SMALL, label="other"), tmp_path, link=no_links)
+    assert load(path) == SMALL
+    assert content(tmp_path) == [f"{KEY}/{SMALL.id}.json"]
+
+
+def test_a_disk_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    def failing(source: Path, target: Path) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with pytest.raises(ResultsError, match=r"cannot write results in .*: Input/output error; check the disk, or name"):
+        save(SMALL, tmp_path, link=failing)
+    assert content(tmp_path) == []
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path: Path) -> None:
+    with files_limited_to(1000), pytest.raises(ResultsError, match=r"cannot write results in .*: File too large"):
+        save(SMALL, tmp_path)
+    assert content(tmp_path) == []
+
+
+def test_a_run_that_could_not_be_read_back_is_not_saved(tmp_path: Path) -> None:
+    for run_id in ("../../escape", "/etc/escape", "", "20261104-101500-a1b2\x00", "20261104-101500-A1B2"):
+        with pytest.raises(ArchiveError, match="id: found"):
+            save(replace(SMALL, id=run_id), tmp_path / "results")
+    assert content(tmp_path) == []
+
+
+def test_saving_removes_the_journal(tmp_path: Path) -> None:
+    Journal(SMALL, tmp_path).close()
+    assert journal_path(SMALL, tmp_path).exists()
+    save(SMALL, tmp_path)
+    assert content(tmp_path) == [f"{KEY}/{SMALL.id}.json"]
+
+
+def in_a_file(tmp_path: Path) -> Path:
+    """Return a results folder that is a file."""
+    (tmp_path / "file").write_text("here first")
+    return tmp_path / "file"
+
+
+def below_a_file(tmp_path: Path) -> Path:
+    """Return a results folder below a file."""
+    return in_a_file(tmp_path) / "results"
+
+
+@pytest.mark.parametrize("place", [in_a_file, below_a_file])
+def test_a_file_in_the_way_of_the_results_is_refused(place: Callable[[Path], Path], tmp_path: Path) -> None:
+    results = place(tmp_path)
+    for attempt in (lambda: check_writable(results), lambda: save(SMALL, results), lambda: Journal(SMALL, results)):
+        with pytest.raises(
+            ResultsError, match=r"cannot write results in .*; move the file that is in the way, or name"
+        ):
+            attempt()
+    assert content(tmp_path) == ["file"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_permission_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(ResultsError, match="check its permissions"):
+        check_writable(tmp_path)
+
+
+def test_a_full_disk_is_found_before_measuring(tmp_path: Path) -> None:
+    with files_limited_to(0), pytest.raises(ResultsError, match="cannot write results"):
+        check_writable(tmp_path)
+
+
+def test_the_check_makes_the_folder_and_leaves_nothing_in_it(tmp_path: Path) -> None:
+    check_writable(tmp_path / "a" / "results")
+    assert (tmp_path / "a" / "results").is_dir()
+    assert content(tmp_path) == []
+
+
+def test_what_cannot_be_read_is_an_archive_error(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    for path, reason in (
+        (tmp_path / "missing.json", "No such file"),
+        (tmp_path, "not a regular file"),
+        (tmp_path / "pipe.json", "not a regular file"),
+        (tmp_path / ("x" * 300), "File name too long"),
+        (tmp_path / "a\x00b", "null byte"),
+    ):
+        with pytest.raises(ArchiveError, match=reason):
+            load(path)
+
+
+def test_an_oversized_file_is_refused_without_reading_it(tmp_path: Path) -> None:
+    with (tmp_path / "huge.json").open("wb") as file:
+        file.truncate(2**40)  # sparse: no memory could hold it
+    with pytest.raises(ArchiveError, match="larger than 64 MiB"):
+        load(tmp_path / "huge.json")
+
+
+def test_no_more_than_the_limit_is_read_of_a_file_that_grows() -> None:
+    assert len(read_bytes(Path("/proc/self/status"))) <= MAX_BYTES
+
+
+def test_runs_lists_every_run_oldest_first(tmp_path: Path) -> None:
+    for run in (run_at(20, "after"), run_at(10, "before")):
+        save(run, tmp_path)
+    Journal(run_at(30), tmp_path).close()
+    entries = runs(tmp_path)
+    assert [(entry.id, entry.label, entry.complete, entry.error) for entry in entries] == [
+        ("20261104-101000-a1b2", "before", True, None),
+        ("20261104-102000-a1b2", "after", True, None),
+        ("20261104-103000-a1b2", None, False, None),
+    ]
+    assert {entry.machine for entry in entries} == {KEY}
+    assert entries[0].started_utc == "2026-11-04T10:10:00Z"
+    assert load(entries[1].path).label == "after"
+
+
+def test_one_broken_file_does_not_hide_the_others(tmp_path: Path) -> None:
+    save(run_at(10), tmp_path)
+    for name in ("20261104-102000-ffff.json", "20261104-102100-ffff.jsonl.part", "notes.json"):
+        (tmp_path / KEY / name).write_text('{"schema": 7}')
+    assert [entry.error is None for entry in runs(tmp_path)] == [True, False, False, False]
+    assert [entry.id for entry in runs(tmp_path)][-1] == "notes"
+    assert "upgrade" in (runs(tmp_path)[1].error or "")
+
+
+def test_an_empty_or_missing_folder_lists_nothing(tmp_path: Path) -> None:
+    assert runs(tmp_path) == runs(tmp_path / "missing") == []
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """Three saved runs, one of them on another machine, and the journal of a newer one."""
+    other = replace(SMALL.machine, cpu_model="Cortex")
+    save(run_at(10, "base"), tmp_path)
+    save(replace(run_at(20, "tuned"), machine=other), tmp_path)
+    save(run_at(30, "tuned"), tmp_path)
+    Journal(run_at(40), tmp_path).close()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [
+        ("last", "20261104-103000-a1b2"),
+        ("last~0", "20261104-103000-a1b2"),
+        ("last~1", "20261104-102000-a1b2"),
+        ("last~2", "20261104-101000-a1b2"),
+        ("20261104-102000-a1b2", "20261104-102000-a1b2"),
+        ("20261104-1010", "20261104-101000-a1b2"),
+        ("base", "20261104-101000-a1b2"),
+        ("20261104-104", "20261104-104000-a1b2.jsonl"),
+    ],
+)
+def test_a_run_is_found_by_name(results: Path, name: str, stem: str) -> None:
+    assert find(name, results).stem == stem
+
+
+def test_a_run_is_found_by_path(results: Path) -> None:
+    path = save(run_at(50), results / "elsewhere")
+    assert find(str(path), results) == path
+    renamed = path.rename(results / "baseline")
+    assert find(str(renamed), results) == renamed
+
+
+def test_a_saved_run_hides_its_journal(results: Path) -> None:
+    Journal(run_at(10), results).close()
+    assert find("base", results).suffix == ".json"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("tuned", "'tuned' fits 2 runs: 20261104-102000-a1b2, 20261104-103000-a1b2; name one by its id"),
+        ("20261104", "'20261104' fits 4 runs: .*"),
+        ("last~3", r"last~3 is not there: .* holds 3 runs, the oldest is 20261104-101000-a1b2"),
+        ("tunes", r"unknown run 'tunes'; did you mean 'tuned'\? \(known: 20261104-101000-a1b2, .*base, last, tuned\)"),
+        ("", "unknown run ''"),
+        ("last~9999999", "unknown run"),
+        ("last~-1", "unknown run"),
+        ("missing.json", "there is no file 'missing.json'"),
+        ("../../no/such", "there is no file"),
+        ("a\x00b/c", "there is no file"),
+        ("x" * 5000, "^.{,400}$"),
+    ],
+)
+def test_a_name_that_fits_no_run_or_several_is_refused(results: Path, name: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        find(name, results)
+
+
+def test_an_unknown_name_says_when_files_could_not_be_read(results: Path) -> None:
+    (results / KEY / "20261104-102000-ffff.json").write_text("{")
+    with pytest.raises(UnknownName, match="1 files could not be read"):
+        find("nothing", results)
+
+
+def test_many_runs_do_not_flood_a_message(tmp_path: Path) -> None:
+    (tmp_path / KEY).mkdir()
+    for second in range(50):
+        (tmp_path / KEY / f"20261104-1010{second:02}-a1b2.json").write_text("{")
+    for name in ("2026", "nothing"):
+        with pytest.raises(UsageError) as refused:
+            find(name, tmp_path)
+        assert len(str(refused.value)) < 400
+
+
+@pytest.mark.parametrize("name", ["last", "last~1", "base"])
+def test_an_empty_folder_says_what_to_type(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match=r"there are no saved runs in .*; measure one with `python -m bench all`"):
+        find(name, tmp_path / "results")
+
+
+def test_a_folder_of_journals_only_says_so(tmp_path: Path) -> None:
+    Journal(SMALL, tmp_path).close()
+    with pytest.raises(UsageError, match=r"no saved runs in .* \(but 1 unsaved"):
+        find("last", tmp_path)
+
+
+def test_a_hostile_document_in_the_folder_stays_in_its_folder(tmp_path: Path) -> None:
+    document = json.loads(encode(SMALL))
+    document["id"] = "../../../escape"
+    folder = tmp_path / KEY
+    folder.mkdir()
+    (folder / f"{SMALL.id}.json").write_text(json.dumps(document))
+    assert "id: found" in (runs(tmp_path)[0].error or "")
