@@ -42,12 +42,14 @@ INTERRUPTED = 130
 
 def main(args: Sequence[str] | None = None, session: Session | None = None) -> int:
     """Run the program and return its exit code. No exception leaves it."""
+    words = list(sys.argv[1:] if args is None else args)
     session = session or Session()
+    session.argv = tuple(words)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot write µ must not lose a run
     try:
-        code = _run(list(sys.argv[1:] if args is None else args), session)
+        code = _run(words, session)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -57,7 +59,7 @@ def main(args: Sequence[str] | None = None, session: Session | None = None) -> i
         return _fail("interrupted", INTERRUPTED, session)
     except click.UsageError as error:
         hint = f"; see {error.ctx.command_path} --help" if error.ctx else ""
-        return _fail(error.format_message() + hint, 2, session)
+        return _fail(error.format_message().rstrip(".") + hint, 2, session)
     except click.ClickException as error:
         return _fail(error.format_message(), 2, session)
     except RooflineError as error:

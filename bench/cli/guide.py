@@ -29,7 +29,7 @@ def command(session: Session, /, page: str | None) -> None:
     elif sys.stdout.isatty() or session.color == "always":
         from rich.markdown import Markdown
 
-        session.console().print(Markdown(texts[page.removesuffix(".md")]))
+        session.console(sys.stdout).print(Markdown(texts[page.removesuffix(".md")]))
     else:
         click.echo(texts[page.removesuffix(".md")], nl=False)
 

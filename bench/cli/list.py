@@ -84,7 +84,7 @@ def saved(results: Path) -> list[dict[str, Any]]:
             "id": entry.id,
             "label": entry.label,
             "started_utc": entry.started_utc,
-            "machine": entry.machine_key,
+            "machine": entry.machine,
             "complete": entry.complete,
             "path": str(entry.path),
             "error": entry.error,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from random import SystemRandom
@@ -25,6 +25,7 @@ from roofline.host import host_caveats, memory_budget_bytes, read_environment, r
 from roofline.measurement.plan import Plan
 from roofline.model.run import Run
 from roofline.plotting.summary import tables
+from roofline.plotting.text import printable
 
 FAILED = 6
 FATAL_KINDS = frozenset({"wrong", "crashed", "hung", "raised", "codegen"})
@@ -37,11 +38,10 @@ def measure(session: Session, request: Request) -> int:
 
     Raises UsageError and ResultsError before anything is measured, and NothingMeasured when no number came out.
     """
-    from roofline.measurement.launch import launch
-
-    from bench.plans import plan_for  # these two read the kernels, which loads Numba: `--help` does not wait for it
+    from bench.plans import plan_for  # reads the kernels, which loads Numba: `--help` does not wait for it
 
     check_writable(session.results)
+    label = None if request.label is None else validated_label(request.label)
     machine = read_machine()
     cpus = usable_cpus()
     plan = plan_for(
@@ -55,7 +55,6 @@ def measure(session: Session, request: Request) -> int:
         budget_s=request.budget_s,
         memory_budget_bytes=memory_budget_bytes(),
     )
-    label = None if request.label is None else validated_label(request.label)
     environment = read_environment()
     now = datetime.now(UTC)
     header = Run(
@@ -63,14 +62,15 @@ def measure(session: Session, request: Request) -> int:
         started_utc=f"{now:%Y-%m-%dT%H:%M:%SZ}",
         label=label,
         revision=revision(Path.cwd()),
-        argv=tuple(sys.argv[1:]),
+        argv=tuple(map(printable, session.argv)),
         plan=recorded(plan, request),
         machine=machine,
         environment=environment,
         caveats=host_caveats(machine, environment),
     )
-    with Journal(header, session.results) as journal, progress(session.quiet) as report:
-        run = (session.launch or launch)(plan, header, keep=journal.append, progress=report)
+    launch = session.launch or _launcher()
+    with Journal(header, session.results) as journal, progress(session) as report:
+        run = launch(plan, header, keep=journal.append, progress=report)
     return deliver(run, session, request, journal.path)
 
 
@@ -83,6 +83,7 @@ def deliver(run: Run, session: Session, request: Request, journal: Path) -> int:
             return SIGNAL_EXIT[run.reason]
         raise NothingMeasured("nothing was measured and nothing failed; ask for more with --budget or other names")
     path = save(run, session.results)
+    session.note(f"saved {path}")
     files = [path, *(_drawn(run, path, session) if request.draw else [])]
     if request.json:
         click.echo(encode(run), nl=False)
@@ -122,6 +123,12 @@ def exit_code(run: Run) -> int:
     if run.reason in SIGNAL_EXIT:
         return SIGNAL_EXIT[run.reason]
     return FAILED if any(failure.kind in FATAL_KINDS for failure in run.failures) else 0
+
+
+def _launcher() -> Callable[..., Run]:
+    from roofline.measurement.launch import launch  # only who measures needs it
+
+    return launch
 
 
 def _drawn(run: Run, path: Path, session: Session) -> list[Path]:

@@ -28,8 +28,11 @@ def command(session: Session, /, name: str, output: Path | None, dtype: str | No
 
     Prints the names of the files drawn, one a line.
     """
-    from roofline.plotting.figure import save_figure
+    from roofline.plotting.figure import FORMATS, save_figure  # loads Matplotlib
 
     path = find(name, session.results)
-    for file in save_figure(load(path), output or path.with_suffix(""), dtype=dtype, threads=threads):
+    stem, formats = output or path.with_suffix(""), FORMATS
+    if stem.suffix[1:] in FORMATS:
+        stem, formats = stem.with_suffix(""), (stem.suffix[1:],)
+    for file in save_figure(load(path), stem, dtype=dtype, threads=threads, formats=formats):
         click.echo(file)

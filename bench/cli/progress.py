@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from bench.cli.session import Session
 from bench.cli.text import one_line
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from roofline.measurement.launch import Progress
 
 LINE_EVERY_S = 5.0
@@ -23,26 +25,40 @@ Report = Callable[["Progress"], None]
 
 @contextmanager
 def progress(
-    quiet: bool, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+    session: Session, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Report]:
     """Lend a function that shows each Progress on `stream` (default: stderr).
 
-    On a terminal it draws a bar; elsewhere it writes a line now and then; with `quiet` it does nothing.
+    On a terminal it draws a bar; elsewhere it writes a line now and then; where the session is quiet it does nothing.
     """
     stream = stream or sys.stderr
-    if quiet:
+    if session.quiet:
         yield lambda step: None
     elif stream.isatty():
-        with _bar(stream) as report:
-            yield report
+        with _bar(session.console(stream)) as report:
+            yield _harmless(report)
     else:
-        yield _lines(stream, clock)
+        yield _harmless(_lines(stream, clock))
+
+
+def _harmless(report: Report) -> Report:
+    """Fall silent for good when nobody can read any more: a closed stderr must not cost the run."""
+    silent = False
+
+    def harmless(step: Progress) -> None:
+        nonlocal silent
+        try:
+            if not silent:
+                report(step)
+        except OSError:
+            silent = True
+
+    return harmless
 
 
 @contextmanager
-def _bar(stream: TextIO) -> Iterator[Report]:
+def _bar(console: Console) -> Iterator[Report]:
     import rich.progress
-    from rich.console import Console
 
     columns: tuple[Any, ...] = (
         rich.progress.BarColumn(bar_width=30),
@@ -50,7 +66,7 @@ def _bar(stream: TextIO) -> Iterator[Report]:
         rich.progress.TextColumn("{task.fields[remaining]}"),
         rich.progress.TextColumn("{task.description}", markup=False),
     )
-    with rich.progress.Progress(*columns, console=Console(file=stream), auto_refresh=False, transient=True) as bar:
+    with rich.progress.Progress(*columns, console=console, auto_refresh=False, transient=True) as bar:
         task = bar.add_task("starting", total=1.0, remaining="")
 
         def report(step: Progress) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -44,6 +45,7 @@ def measuring_options(function: Function) -> Function:
             click.option(
                 "--budget",
                 "budget_s",
+                callback=_finite,
                 type=click.FloatRange(min=0, min_open=True),
                 metavar="S",
                 help="Seconds that the whole run may take.",
@@ -104,6 +106,12 @@ def chosen_isas(text: str | None, machine: Machine) -> tuple[str, ...]:
         if word not in machine.isas:
             raise UnknownName("ISA", word, machine.isas, f"{machine.cpu_model} executes only the known ones")
     return tuple(dict.fromkeys(words))
+
+
+def _finite(context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"{value} is no number of seconds", context, option)
+    return value
 
 
 def _words(text: str, option: str) -> list[str]:

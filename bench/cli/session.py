@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -34,11 +35,13 @@ class Session:
     """Errors come with their traceback."""
     color: str = "auto"
     """`auto`, `always` or `never`; NO_COLOR turns `auto` into `never`."""
+    argv: tuple[str, ...] = ()
+    """What the program was called with, for the record."""
     launch: Callable[..., Any] | None = None
     """Measures a plan, called as `roofline.measurement.launch.launch` is; None means that one."""
 
-    def console(self) -> Console:
-        """Return a rich console on stdout that honours the choice of colour and never cuts piped text at 80 columns."""
+    def console(self, stream: TextIO) -> Console:
+        """Return a rich console that honours the choice of colour and does not cut piped text at 80 columns."""
         from rich.console import Console
 
         class PipeConsole(Console):
@@ -48,10 +51,10 @@ class Session:
                 raise BrokenPipeError
 
         colourless = self.color == "never" or (self.color == "auto" and bool(os.environ.get("NO_COLOR")))
-        terminal = sys.stdout.isatty()
+        terminal = stream.isatty()
         always = self.color == "always"
         return PipeConsole(
-            file=sys.stdout,
+            file=stream,
             force_terminal=always or terminal,
             color_system=None if colourless or not (always or terminal) else "standard" if always else "auto",
             width=None if terminal or "COLUMNS" in os.environ else PIPED_COLUMNS,
@@ -69,9 +72,10 @@ class Session:
         if markdown:
             click.echo("\n".join(map(to_markdown, shown)))
         else:
-            show(shown, self.console())
+            show(shown, self.console(sys.stdout))
 
     def note(self, message: str) -> None:
         """Say `message` on stderr, in one line, unless the user asked for quiet."""
         if not self.quiet:
-            click.echo(one_line(message), err=True)
+            with suppress(OSError):  # nobody reads stderr: no reason to lose what goes to stdout
+                click.echo(one_line(message), err=True)
