@@ -15,10 +15,10 @@ import pytest
 
 from roofline.archive.store import load, runs
 from roofline.host.machine import read_machine
-from roofline.kernels.library import blas_threads
 from roofline.kernels.check import check
 from roofline.kernels.compile import compiled
 from roofline.kernels.kernel import Kernel
+from roofline.kernels.library import blas_threads
 from roofline.kernels.registry import all_kernels
 from roofline.model.isa import DTYPE_BITS
 from roofline.model.roof import roof_of

@@ -61,6 +61,7 @@ def select(patterns: Iterable[str], kernels: dict[str, Kernel] | None = None) ->
             if fnmatchcase(name, pattern) or fnmatchcase(candidate.family, pattern)
         }
         if not fitting:
-            raise UnknownName("kernel", pattern, known, HINT)
+            families = {candidate.family for candidate in known.values()}
+            raise UnknownName("kernel", pattern, [*families, *known], HINT)
         chosen |= fitting
     return tuple(candidate for name, candidate in known.items() if name in chosen)

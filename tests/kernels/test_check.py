@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from roofline.errors import WrongResult
+from roofline.kernels.check import check
+from roofline.kernels.registry import kernel_named
+
+TRIAD = kernel_named("stream.triad")
+AXPY = kernel_named("blas.axpy")
+DOT = kernel_named("blas.dot")
+GEMM = kernel_named("gemm.naive")
+
+
+def arguments_of(kernel, n=9, dtype="f64"):
+    return kernel.make_arguments(n, dtype, np.random.default_rng(1))
+
+
+def refused(kernel, call: Callable[..., Any], n=9, dtype="f64") -> str:
+    """Return the message with which a wrong call is refused."""
+    with pytest.raises(WrongResult) as caught:
+        check(kernel, call, arguments_of(kernel, n, dtype))
+    return str(caught.value)
+
+
+def right_triad(a, b, c, q):
+    a[:] = b + q * c
+
+
+def test_a_right_result_gives_its_error_and_tolerance():
+    error, tolerance = check(TRIAD, right_triad, arguments_of(TRIAD))
+    assert error == 0
+    assert tolerance == TRIAD.tolerance(9, "f64") > 0
+
+
+def test_the_arguments_stay_as_they_were():
+    arguments = arguments_of(AXPY)
+    before = [np.copy(argument) for argument in arguments]
+    check(AXPY, AXPY.body, arguments)
+    assert all(np.array_equal(a, b) for a, b in zip(arguments, before, strict=True))
+
+
+def test_a_wrong_element_is_named_with_what_was_got_and_expected():
+    def wrong(a, b, c, q):
+        right_triad(a, b, c, q)
+        a[4] = 77
+
+    message = refused(TRIAD, wrong, dtype="f32")
+    assert message.startswith("stream.triad n=9 f32 is wrong: scaled error ")
+    assert f"expected at most {TRIAD.tolerance(9, 'f32'):.3g}" in message
+    assert "first at [4]: got 77, expected 1." in message
+
+
+def test_an_element_of_a_matrix_is_named_by_row_and_column():
+    def wrong(C, A, B):
+        np.dot(A, B, out=C)
+        C[2, 5] = 0
+
+    assert "first at [2, 5]: got 0, expected" in refused(GEMM, wrong)
+
+
+def test_one_nan_is_wrong():
+    def wrong(a, b, c, q):
+        right_triad(a, b, c, q)
+        a[3] = np.nan
+
+    message = refused(TRIAD, wrong)
+    assert "scaled error nan" in message
+    assert "first at [3]: got nan" in message
+
+
+def test_one_infinity_is_wrong():
+    def wrong(a, b, c, q):
+        right_triad(a, b, c, q)
+        a[3] = np.inf
+
+    assert "scaled error inf" in refused(TRIAD, wrong)
+
+
+def test_a_kernel_that_does_nothing_is_wrong_even_where_the_output_held_the_right_numbers():
+    a, b, c, q = arguments_of(TRIAD)
+    right_triad(a, b, c, q)
+    with pytest.raises(WrongResult, match=r"first at \[0\]: got nan"):
+        check(TRIAD, lambda a, b, c, q: None, (a, b, c, q))
+
+
+def test_a_loop_that_stops_one_short_is_wrong():
+    def wrong(a, b, c, q):
+        right_triad(a[:-1], b[:-1], c[:-1], q)
+
+    assert "first at [8]: got nan" in refused(TRIAD, wrong)
+
+
+def test_an_update_in_place_that_does_nothing_is_wrong():
+    assert "first at [0]" in refused(AXPY, lambda y, x, a: None)
+
+
+def test_an_update_in_place_is_not_poisoned():
+    assert check(AXPY, AXPY.body, arguments_of(AXPY))[0] == 0
+
+
+@pytest.mark.parametrize("n", [9, 1000])
+def test_a_sum_that_leaves_out_the_last_element_is_wrong(n: int):
+    message = refused(DOT, lambda x, y: float(np.dot(x[:-1], y[:-1])), n, "f32")
+    assert "first at the result: got" in message
+
+
+def test_a_changed_input_is_refused_though_the_result_is_right():
+    def wrong(a, b, c, q):
+        right_triad(a, b, c, q)
+        c[0] += 1
+
+    assert "stream.triad n=9 f64 changed its input argument 2" in refused(TRIAD, wrong)
+
+
+def test_a_kernel_that_returns_its_result_may_change_no_argument():
+    def wrong(x, y):
+        total = float(np.dot(x, y))
+        x[0] = 0
+        return total
+
+    assert "changed its input argument 0" in refused(DOT, wrong)
+
+
+def test_an_output_of_another_dtype_is_refused():
+    assert "output of type float64, expected float32" in refused(DOT, lambda x, y: np.dot(x, y).astype("f8"), 9, "f32")
+
+
+def test_an_output_of_another_shape_is_refused():
+    assert "output of shape (9,), expected ()" in refused(DOT, lambda x, y: x * y)
+
+
+def test_a_kernel_that_returns_nothing_where_a_scalar_is_due_is_refused():
+    assert "output of shape (9,), expected ()" in refused(DOT, lambda x, y: None)
+
+
+def test_the_size_can_be_told_apart_from_the_length_of_the_first_array():
+    _, tolerance = check(DOT, lambda x, y: np.dot(x, y), arguments_of(DOT), n=900)
+    assert tolerance == DOT.tolerance(900, "f64")

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from roofline.errors import UsageError
+from roofline.kernels.counting import count_work
+from roofline.kernels.data import uniform
+from roofline.kernels.kernel import Kernel, kernel
+from roofline.kernels.registry import all_kernels, kernel_named
+from roofline.model.work import Work
+
+COUNTABLE = [known for known in all_kernels().values() if known.compiled]
+
+
+def counted(body, n=3, dtype="f64") -> Work:
+    """Count a body of two vectors and one scalar."""
+    declared = kernel(
+        family="test",
+        work=lambda n, size: Work(flops=0, read_bytes=0, write_bytes=0),
+        arguments=lambda n, dtype, rng: (uniform(rng, n, dtype), uniform(rng, n, dtype), dtype(2)),
+        reference=lambda a, b, s: a,
+    )(body)
+    return count_work(declared, n, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["f64", "f32"])
+@pytest.mark.parametrize("n", [1, 7, 13])
+@pytest.mark.parametrize("known", COUNTABLE, ids=lambda known: known.name)
+def test_declared_work_is_what_the_body_does(known: Kernel, n: int, dtype: str):
+    assert count_work(known, n, dtype) == known.work_of(n, dtype)
+
+
+def test_declared_work_of_blocked_gemm_holds_beyond_one_tile_of_rows():
+    known = kernel_named("gemm.blocked")
+    assert count_work(known, 67) == known.work_of(67, "f64")
+
+
+def test_every_uncountable_kernel_improves_a_counted_one():
+    known = all_kernels()
+    for name, library in known.items():
+        if not library.compiled:
+            assert library.improves is not None, name
+            assert known[library.improves] in COUNTABLE
+            assert library.work is known[library.improves].work
+
+
+def test_a_library_call_cannot_be_counted():
+    with pytest.raises(UsageError, match="calls a library"):
+        count_work(kernel_named("gemm.blas"), 4)
+
+
+def test_arithmetic_is_one_flop_each_and_signs_and_comparisons_are_none():
+    def body(a, b, s):
+        """t"""
+        x = (a[0] + 1) * 2 - b[0] / s
+        y = 1 + (2 - a[0]) * (1 / b[0])
+        z = np.float64(3) * x
+        if -x < y or abs(z) >= s or x == y or x <= y or x > +y:
+            z = y
+
+    assert counted(body).flops == 4 + 4 + 1
+
+
+def test_an_element_read_before_it_is_written_is_not_allocated():
+    def body(a, b, s):
+        """t"""
+        a[0] += b[0]
+
+    assert counted(body) == Work(flops=1, read_bytes=16, write_bytes=8, allocate_bytes=0)
+
+
+def test_an_element_written_before_it_is_read_is_not_compulsory_to_read():
+    def body(a, b, s):
+        """t"""
+        for i in range(a.size):
+            a[i] = a.dtype.type(0)
+        for i in range(a.size):
+            a[i] += b[0]
+
+    assert counted(body, dtype="f32") == Work(flops=3, read_bytes=4, write_bytes=12, allocate_bytes=12)
+
+
+def test_an_element_counts_once_however_often_and_through_whatever_view_it_is_touched():
+    def body(a, b, s):
+        """t"""
+        view = b[1:]
+        a[:2] = view[0] + b[1] + view[-2]
+
+    assert counted(body) == Work(flops=2, read_bytes=8, write_bytes=16, allocate_bytes=16)
+
+
+def test_copying_a_view_reads_its_elements():
+    def body(a, b, s):
+        """t"""
+        a[1:] = b[1:]
+
+    assert counted(body) == Work(flops=0, read_bytes=16, write_bytes=16, allocate_bytes=16)
+
+
+def test_scratch_arrays_move_no_compulsory_bytes_but_their_arithmetic_counts():
+    def body(a, b, s):
+        """t"""
+        scratch = np.empty(len(b), b.dtype)
+        scratch[:] = b
+        for x in scratch:
+            a[0] = x * s
+
+    assert counted(body) == Work(flops=3, read_bytes=24, write_bytes=8, allocate_bytes=8)
+
+
+def test_one_array_passed_twice_is_one_array():
+    def twice(n, dtype, rng):
+        a = uniform(rng, n, dtype)
+        return a, a
+
+    @kernel(
+        family="test",
+        work=lambda n, size: Work(flops=n, read_bytes=n * size, write_bytes=n * size),
+        arguments=twice,
+        reference=lambda a, b: a + b,
+    )
+    def double(a, b):
+        """a[i] = a[i] + b[i]"""
+        for i in range(a.size):
+            a[i] += b[i]
+
+    assert count_work(double, 5) == double.work_of(5, "f64")
