@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roofline.model.ceilings import ComputeCeiling, MemoryCeiling
+from roofline.model.ceilings import PATTERN_WRITE_SHARE, ComputeCeiling, MemoryCeiling
 from roofline.model.isa import ISAS
 from roofline.model.run import Level, Run
 from roofline.plotting.table import Column, Row, Table
@@ -10,8 +10,8 @@ from roofline.plotting.text import printable
 from roofline.units import frequency, giga, memory_size
 
 FLOPS_OF_OP = {"fma": 2, "mul_add": 2, "add": 1, "mul": 1}
-PLAIN_PATTERNS = ("load", "store", "copy", "triad")
-NON_TEMPORAL_PATTERNS = ("nt_store", "nt_copy", "nt_triad")
+PATTERNS = (*PATTERN_WRITE_SHARE, *(f"nt_{pattern}" for pattern in PATTERN_WRITE_SHARE))
+"""Columns in their order: plain patterns, then those with non-temporal stores."""
 
 
 def compute_table(run: Run) -> Table:
@@ -49,8 +49,7 @@ def compute_table(run: Run) -> Table:
 def memory_table(run: Run) -> Table:
     """Return, for each level and thread count, the best bandwidth of each access pattern."""
     measured = {ceiling.pattern for ceiling in run.ceilings.memory}
-    other = sorted(measured - {*PLAIN_PATTERNS, *NON_TEMPORAL_PATTERNS})
-    patterns = [p for p in (*PLAIN_PATTERNS, *NON_TEMPORAL_PATTERNS) if p in measured] + other
+    patterns = [pattern for pattern in PATTERNS if pattern in measured] + sorted(measured - {*PATTERNS})
     columns = (
         Column("level"),
         Column("threads", right=True),
@@ -85,7 +84,7 @@ def levels_table(run: Run) -> Table:
 
 
 def _memory_row(run: Run, level: str, threads: int, patterns: list[str], best: MemoryCeiling) -> Row:
-    of_pattern = [run.ceilings.best_memory(level, threads, pattern) for pattern in patterns]
+    of_pattern = [run.ceilings.best_memory(level, threads, (pattern,)) for pattern in patterns]
     return (
         printable(level),
         str(threads),

@@ -1,5 +1,5 @@
 """The roofline picture: log-log, every ceiling named with its value, every kernel numbered with a key beside it."""
 
-from roofline.plotting.figure.page import draw, save_figure
+from roofline.plotting.figure.page import FORMATS, draw, save_figure
 
-__all__ = ["draw", "save_figure"]
+__all__ = ["FORMATS", "draw", "save_figure"]

@@ -33,7 +33,9 @@ class Key:
 
     @property
     def height_px(self) -> float:
-        """Height with the header and the gaps between families."""
+        """Height with the header and the gaps between families; 0 without rows."""
+        if not self.rows:
+            return 0.0
         families = [point.family for point, _ in self.rows]
         changes = sum(before != after for before, after in pairwise(families))
         return style.LINE_PX * (len(self.rows) + 1.5) + FAMILY_GAP_PX * changes
@@ -63,13 +65,15 @@ def key_of(run: Run, drawn: Sequence[Point]) -> Key:
 def draw_key(axes: Axes, key: Key, palette: Palette, most_px: float) -> None:
     """Draw the key into axes whose data are pixels, downwards; names are cut until the rows fit."""
     axes.set_axis_off()
+    if not key.rows:
+        return
     widths, name_length = _fitting(axes, key, most_px)
     gap_px = (most_px - MARK_PX - sum(widths)) / (len(widths) - 1)
     gap_px = min(max(gap_px, LEAST_GAP_PX), MOST_GAP_PX)
     edges = [MARK_PX + sum(widths[:place]) + gap_px * place for place in range(len(widths))]
     _line(axes, HEADER, edges, widths, style.LINE_PX * 0.5, style.MUTED, "key header")
     y_px = style.LINE_PX * 1.7
-    family = key.rows[0][0].family if key.rows else ""
+    family = key.rows[0][0].family
     for point, cells in key.rows:
         if point.family != family:
             y_px += FAMILY_GAP_PX

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import atan2, cos, degrees, hypot, sin
 
 Place = tuple[float, float]
+MARKER_PX, NUMBER_PX = 5.5, 13.0
+"""Room around the centre of a marker for itself, and for its number."""
 
 
 @dataclass(frozen=True)
@@ -76,16 +78,20 @@ class Paper:
         cost = 0.0
         others = [disc for other in self.labels for disc in other.discs]
         for disc in label.discs:
-            inside = min(disc[0], self.width_px - disc[0], disc[1], self.height_px - disc[1]) > radius
+            inside = min(disc[0], self.width_px - disc[0], disc[1], self.height_px - disc[1]) > radius + 2
             cost += 0.0 if inside else 30.0
-            cost += 12.0 * sum(hypot(disc[0] - x, disc[1] - y) < radius + 5.5 for x, y in self.markers)
+            away = [hypot(disc[0] - x, disc[1] - y) - radius for x, y in self.markers]
+            cost += 12.0 * sum(gap < MARKER_PX for gap in away) + 4.0 * sum(gap < NUMBER_PX for gap in away)
             cost += 20.0 * sum(hypot(disc[0] - x, disc[1] - y) < 2 * radius + 1 for x, y in others)
             cost += 1.5 * sum(line is not own and line.distance(disc) < radius for line in self.lines)
         return cost
 
 
 def _beside(line: Line, width_px: float, height_px: float) -> Iterator[tuple[Label, float]]:
-    """Yield places along both sides of the line, with how little each is wanted."""
+    """Yield places along both sides of the line, with how little each is wanted.
+
+    On a line that is shorter than the text, the text begins at the start and reaches beyond the end.
+    """
     (x0, y0), (x1, y1) = line.start, line.end
     length = hypot(x1 - x0, y1 - y0) or 1.0
     angle = line.angle
@@ -95,7 +101,7 @@ def _beside(line: Line, width_px: float, height_px: float) -> Iterator[tuple[Lab
         along = width_px / 2 + 8 + 6.0 * step
         if step and along + width_px / 2 > length:
             return
-        share = min(along / length, 0.5) if along + width_px / 2 > length else along / length
+        share = along / length
         x, y = x0 + share * (x1 - x0), y0 + share * (y1 - y0)
         for side, unwanted in ((1, 0.0), (-1, 40.0)):
             centre = (x - side * off * sin(angle), y + side * off * cos(angle))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
+from roofline.model.ceilings import level_order
 from roofline.model.run import Run
 from roofline.plotting.figure import style
 from roofline.plotting.figure.points import Point, family_of
@@ -21,9 +22,9 @@ class Palette:
     @classmethod
     def of(cls, run: Run) -> Palette:
         """Return the palette of a run."""
-        levels = (*run.ceilings.levels, *(m.level for m in run.measurements))
+        levels = {*run.ceilings.levels, *(m.level for m in run.measurements)}
         families = (family_of(m.kernel) for m in run.measurements)
-        return cls(levels=tuple(dict.fromkeys(levels)), families=tuple(dict.fromkeys(families)))
+        return cls(levels=tuple(sorted(levels, key=level_order)), families=tuple(dict.fromkeys(families)))
 
     def colour(self, level: str) -> str:
         """Return the colour of a memory level."""

@@ -43,7 +43,7 @@ def write_numbers(
         max_distance=0.12,
         textcolor=style.INK,
         avoid_label_lines_overlap=True,
-        avoid_crossing_label_lines=True,
+        nbr_candidates=400,
     )
     for text in texts:
         text.set(zorder=7, gid="number")

@@ -21,13 +21,14 @@ from roofline.plotting.figure.span import Span, span_of
 from roofline.plotting.summary import machine_line, versions_line
 from roofline.plotting.text import elided
 
-PLOT_LEFT_PX = 46.0
-PLOT_WIDTH_PX = 434.0
+FORMATS = ("svg", "png")
+PLOT_LEFT_PX = 50.0
+PLOT_WIDTH_PX = 430.0
 KEY_LEFT_PX = 490.0
 HEAD_PX = 48.0
 PANEL_TITLE_PX = 34.0
 AXIS_PX = 40.0
-LEAST_PANEL_PX, MOST_PANEL_PX = 300.0, 620.0
+LEAST_PANEL_PX, MOST_PANEL_PX = 300.0, 560.0
 
 
 def draw(run: Run, *, threads: int | None = None, dtype: str | None = None) -> Figure:
@@ -50,13 +51,15 @@ def draw(run: Run, *, threads: int | None = None, dtype: str | None = None) -> F
         return _page(run, chosen, scenes)
 
 
-def save_figure(run: Run, stem: Path, *, threads: int | None = None, dtype: str | None = None) -> list[Path]:
-    """Draw the run and write `<stem>.svg` and `<stem>.png`; return their paths.
+def save_figure(
+    run: Run, stem: Path, *, threads: int | None = None, dtype: str | None = None, formats: Sequence[str] = FORMATS
+) -> list[Path]:
+    """Draw the run and write `<stem>.<format>` for each format, by default SVG and PNG; return their paths.
 
     The same run gives the same bytes. Raises what `draw` raises, and ResultsError when a file cannot be written.
     """
     figure = draw(run, threads=threads, dtype=dtype)
-    paths = [stem.with_name(f"{stem.name}.{suffix}") for suffix in ("svg", "png")]
+    paths = [stem.with_name(f"{stem.name}.{suffix}") for suffix in formats]
     with style.default_style():
         for path in paths:
             metadata = {"Date": None} if path.suffix == ".svg" else {}
@@ -95,7 +98,8 @@ def _page(run: Run, dtype: str, scenes: Sequence[Scene]) -> Figure:
     figure = Figure(figsize=(style.WIDTH_PX / style.DPI, 1.0), dpi=style.DPI, facecolor="white")
     FigureCanvasAgg(figure)
     foot = _foot(figure, run, dtype, scenes)
-    height_px = HEAD_PX + sum(PANEL_TITLE_PX + span.height_px + AXIS_PX for span in spans)
+    heights_px = [max(span.height_px + AXIS_PX, key.height_px) for span, key in zip(spans, keys, strict=True)]
+    height_px = HEAD_PX + sum(heights_px) + PANEL_TITLE_PX * len(scenes)
     height_px += style.LINE_PX * len(foot) + style.MARGIN_PX
     figure.set_size_inches(style.WIDTH_PX / style.DPI, height_px / style.DPI)
     palette = Palette.of(run)
@@ -109,7 +113,7 @@ def _page(run: Run, dtype: str, scenes: Sequence[Scene]) -> Figure:
     )
     put(figure, (style.MARGIN_PX, 38), _subtitle(run, dtype), style.NORMAL_PX, style.MUTED)
     y_px = HEAD_PX
-    for scene, key, span in zip(scenes, keys, spans, strict=True):
+    for scene, key, span, taken_px in zip(scenes, keys, spans, heights_px, strict=True):
         title = f"{dtype}, {threads_text(scene.threads)}"
         put(figure, (style.MARGIN_PX, y_px + 18), title, 12.5, style.INK, weight="bold")
         put(figure, (style.MARGIN_PX + 110, y_px + 18), _ridges(scene))
@@ -118,11 +122,11 @@ def _page(run: Run, dtype: str, scenes: Sequence[Scene]) -> Figure:
         axes = figure.add_axes(_share(box, height_px))
         draw_panel(axes, scene, span, palette)
         key_width_px = style.WIDTH_PX - KEY_LEFT_PX - style.MARGIN_PX
-        box = (KEY_LEFT_PX, height_px - y_px - span.height_px, key_width_px, span.height_px)
+        box = (KEY_LEFT_PX, height_px - y_px - taken_px, key_width_px, taken_px)
         beside = figure.add_axes(_share(box, height_px))
-        beside.set(xlim=(0, key_width_px), ylim=(span.height_px, 0))
+        beside.set(xlim=(0, key_width_px), ylim=(taken_px, 0))
         draw_key(beside, key, palette, key_width_px)
-        y_px += span.height_px + AXIS_PX
+        y_px += taken_px
     for line in foot:
         put(figure, (style.MARGIN_PX, y_px + style.LINE_PX / 2), line)
         y_px += style.LINE_PX
@@ -130,19 +134,19 @@ def _page(run: Run, dtype: str, scenes: Sequence[Scene]) -> Figure:
 
 
 def _span(scene: Scene, key: Key) -> Span:
-    least_px = max(LEAST_PANEL_PX, key.height_px)
+    least_px = min(max(LEAST_PANEL_PX, key.height_px), MOST_PANEL_PX)
     return span_of(
         scene.compute,
         scene.memory,
         scene.drawn,
         width_px=PLOT_WIDTH_PX,
         least_height_px=least_px,
-        most_height_px=max(least_px, MOST_PANEL_PX),
+        most_height_px=MOST_PANEL_PX,
     )
 
 
 def _subtitle(run: Run, dtype: str) -> str:
-    label = f" ({elided(run.label, 30)})" if run.label else ""
+    label = f" ({elided(run.label, 24)})" if run.label else ""
     state = "" if run.complete else f" INCOMPLETE: {run.reason or 'reason unknown'}."
     return (
         f"Run {run.id}{label}, {dtype}.{state} Colour: memory level. Shape: family. Hollow: degraded. "

@@ -19,9 +19,18 @@ from roofline.plotting.figure.marker import Palette, draw_marker
 from roofline.plotting.figure.numbers import write_numbers
 from roofline.plotting.figure.points import Point
 from roofline.plotting.figure.span import Span
-from roofline.units import byte_rate, flop_rate
+from roofline.units import byte_rate, giga
 
 HALO = [withStroke(linewidth=style.points(2.5), foreground="white")]
+
+RIDGE: dict[str, Any] = {
+    "markersize": style.points(7),
+    "markerfacecolor": "white",
+    "markeredgecolor": style.INK,
+    "markeredgewidth": style.points(1.2),
+    "zorder": 4,
+    "gid": "ridge",
+}
 
 
 @dataclass(frozen=True)
@@ -58,25 +67,30 @@ def draw_panel(axes: Axes, scene: Scene, span: Span, palette: Palette) -> None:
         _stroke(axes, span, line, style.INK if rank == 0 else "#8a8a8a", 2.0 if rank == 0 else 1.2, 2)
     for ceiling, line in reversed(memory):
         _stroke(axes, span, line, palette.colour(ceiling.level), 1.8, 3)
-    if scene.compute:
-        for ceiling in scene.memory:
-            ridge = scene.compute[0].flop_per_s / ceiling.byte_per_s
-            axes.plot(
-                [ridge], [scene.compute[0].flop_per_s], "o", markersize=style.points(7), markerfacecolor="white",
-                markeredgecolor=style.INK, markeredgewidth=style.points(1.2), zorder=4, gid=f"ridge {ceiling.level}",
-            )  # fmt: skip
-    for point in scene.drawn:
-        draw_marker(axes, (point.derived.flop_per_byte, point.derived.flop_per_s), point, palette)
-    markers = [span.pixel(point.derived.flop_per_byte, point.derived.flop_per_s) for point in scene.drawn]
+    ridges = _ridges(scene)
+    for place in ridges:
+        axes.plot(*([value] for value in place), "o", **RIDGE)
+    places = [(point.derived.flop_per_byte, point.derived.flop_per_s) for point in scene.drawn]
+    for point, place in zip(scene.drawn, places, strict=True):
+        draw_marker(axes, place, point, palette)
     lines = [line for _, line in (*memory, *compute)]
-    paper = Paper(span.width_px, span.height_px, markers, lines, [])
+    taken = [span.pixel(*place) for place in (*places, *ridges)]
+    paper = Paper(span.width_px, span.height_px, taken, lines, [])
     for ceiling, line in memory:
         text = f"{short_name(ceiling)} {byte_rate(ceiling.byte_per_s)}"
         _write(axes, span, paper, line, text, palette.text_colour(ceiling.level), "memory roof")
     for group in _near_together(compute):
-        text = " · ".join(f"{short_name(ceiling)} {flop_rate(ceiling.flop_per_s)}" for ceiling, _ in group)
+        text = " · ".join(f"{short_name(ceiling)} {giga(ceiling.flop_per_s)}" for ceiling, _ in group) + " GFLOP/s"
         _write(axes, span, paper, group[0][1], text, style.INK, "compute roof")
     write_numbers(axes, span, scene.drawn, lines, paper.labels)
+
+
+def _ridges(scene: Scene) -> list[tuple[float, float]]:
+    """Return where each memory roof meets the highest compute roof."""
+    if not scene.compute:
+        return []
+    peak = scene.compute[0].flop_per_s
+    return [(peak / ceiling.byte_per_s, peak) for ceiling in scene.memory]
 
 
 def _scales(axes: Axes, span: Span) -> None:

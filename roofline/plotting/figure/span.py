@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log10
+from math import log10, sqrt
 
 from roofline.model.ceilings import ComputeCeiling, MemoryCeiling
 from roofline.plotting.figure.points import Point
+
+LEAST_DECADES = 2.0
+"""A narrower panel has too few ticks to read a value from."""
 
 
 @dataclass(frozen=True)
@@ -42,20 +45,29 @@ def span_of(
     least_height_px: float,
     most_height_px: float,
 ) -> Span:
-    """Return limits that show every ceiling, ridge and point, with decades equal in both directions where they fit."""
+    """Return limits that show every ceiling, ridge and point, with decades equal in both directions where they fit.
+
+    There must be a ceiling or a point.
+    """
     peaks = [ceiling.flop_per_s for ceiling in compute]
     intensities = [point.derived.flop_per_byte for point in drawn]
     rates = [point.derived.flop_per_s for point in drawn]
     ridges = [max(peaks) / ceiling.byte_per_s for ceiling in memory] if peaks else []
-    across = [*intensities, *ridges] or [0.1, 10.0]
-    left = min([0.55 * i for i in intensities] + [0.3 * ridge for ridge in ridges] or [0.5 * min(across)])
-    right = max([1.8 * i for i in intensities] + [10 * ridge for ridge in ridges] or [2 * max(across)])
-    reached = [min([ceiling.byte_per_s * right for ceiling in memory]), *rates] if memory and not peaks else rates
-    heights = [*reached, *peaks] or [1e9]
-    top = 1.9 * max(heights)
-    bottom = min([0.55 * height for height in heights] + [0.12 * peak for peak in peaks])
+    left = min([*(0.55 * i for i in intensities), *(0.3 * ridge for ridge in ridges)], default=0.1)
+    right = max([*(1.8 * i for i in intensities), *(10 * ridge for ridge in ridges)], default=10.0)
+    left, right = _at_least(left, right, LEAST_DECADES)
+    middle = sqrt(left * right)
+    heights = [*rates, *(peaks or [ceiling.byte_per_s * middle for ceiling in memory])]
+    bottom = min([*(0.55 * height for height in heights), *(0.12 * peak for peak in peaks)])
+    bottom, top = _at_least(bottom, 1.9 * max(heights), LEAST_DECADES)
     decade_px = width_px / log10(right / left)
     wanted_px = decade_px * log10(top / bottom)
     height_px = min(max(wanted_px, least_height_px), most_height_px)
     spare = 10 ** max(0.0, (height_px - wanted_px) / decade_px)
     return Span(left, right, bottom / spare**0.75, top * spare**0.25, width_px, height_px)
+
+
+def _at_least(low: float, high: float, decades: float) -> tuple[float, float]:
+    """Widen the range on both sides until it spans so many decades."""
+    missing = max(0.0, decades - log10(high / low)) / 2
+    return low / 10**missing, high * 10**missing
