@@ -31,7 +31,8 @@ def command(session: Session, /, name: str, output: Path | None, dtype: str | No
     from roofline.plotting.figure import FORMATS, save_figure  # loads Matplotlib
 
     path = find(name, session.results)
-    stem, formats = output or path.with_suffix(""), FORMATS
+    stem = output or path.with_suffix("")
+    formats: tuple[str, ...] = FORMATS
     if stem.suffix[1:] in FORMATS:
         stem, formats = stem.with_suffix(""), (stem.suffix[1:],)
     for file in save_figure(load(path), stem, dtype=dtype, threads=threads, formats=formats):

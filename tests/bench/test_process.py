@@ -1,0 +1,78 @@
+"""What only a process of its own can show: pipes, start-up imports, completion."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("numba", "llvmlite", "numpy", "scipy", "pandas", "matplotlib", "rich", "msgspec")
+
+
+def bench(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "bench", *words]
+    environment = {**os.environ, **variables}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = f"""
+import sys
+from bench.__main__ import main
+code = main(["--help"])
+print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
+sys.exit(code)
+"""
+    answer = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert answer.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize("words", ["guide method", "machine", "list isas --json"])
+def test_a_reader_that_leaves_early_is_no_error(words: str) -> None:
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    command = [sys.executable, "-m", "bench", *words.split()]
+    answer = subprocess.run(
+        command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=write_end, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(write_end)
+    assert answer.stderr == ""
+    assert answer.returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, where every write finds a full disk")
+def test_a_full_disk_under_stdout_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "bench", "machine"]
+        answer = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert answer.returncode == 70
+    assert answer.stderr.count("\n") == 1
+    assert "Traceback" not in answer.stderr
+
+
+def test_text_that_the_terminal_cannot_encode_is_escaped(results: Path) -> None:
+    answer = bench("show", "last", "--results", str(results), PYTHONIOENCODING="ascii")
+    assert answer.returncode == 0
+    assert "\\xb5s" in answer.stdout
+
+
+def test_the_exit_code_of_the_process_is_that_of_the_program() -> None:
+    answer = bench("mashine")
+    assert answer.returncode == 2
+    assert "did you mean 'machine'" in answer.stderr
+
+
+def test_json_of_a_process_is_alone_on_stdout() -> None:
+    assert json.loads(bench("machine", "--json").stdout)["machine"]["cpu_model"]
+
+
+def test_the_shell_gets_candidates() -> None:
+    variables = {"_ROOFLINE_COMPLETE": "bash_complete", "COMP_WORDS": "roofline c", "COMP_CWORD": "1"}
+    answer = bench(**variables)
+    assert answer.returncode == 0
+    assert answer.stdout.split() == ["plain,ceilings", "plain,completion"]
