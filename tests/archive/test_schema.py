@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
+from small_run import small_run
 
 from roofline.archive.document import encode
 from roofline.archive.schema import schema
 from roofline.archive.store import load
 from roofline.model.run import SCHEMA, Run
 
+SMALL_BYTES = encode(small_run())
 ARCHIVES = Path(__file__).parents[1] / "data" / "archives"
 
 
@@ -28,8 +30,8 @@ def test_a_document_fits_the_schema(run: Run) -> None:
 @pytest.mark.parametrize(
     ("field", "value"), [("schema", SCHEMA + 1), ("id", 7), ("measurements", [{}]), ("machine", None)]
 )
-def test_another_document_does_not_fit_the_schema(run: Run, field: str, value: object) -> None:
-    document = json.loads(encode(run))
+def test_another_document_does_not_fit_the_schema(field: str, value: object) -> None:
+    document = json.loads(SMALL_BYTES)
     with pytest.raises(ValidationError):
         Draft202012Validator(schema()).validate({**document, field: value})
     del document[field]
@@ -38,16 +40,16 @@ def test_another_document_does_not_fit_the_schema(run: Run, field: str, value: o
             Draft202012Validator(schema()).validate(document)
 
 
-def test_every_field_of_a_document_is_in_the_schema(run: Run) -> None:
+def test_every_field_of_a_document_is_in_the_schema() -> None:
     definitions = schema()["$defs"]
-    document = json.loads(encode(run))
+    document = json.loads(SMALL_BYTES)
     assert set(document) == set(definitions["RunDocument"]["properties"])
     assert set(document["measurements"][0]) == set(definitions["MeasurementDocument"]["properties"])
     assert set(document["measurements"][0]["derived"]) == set(definitions["Derived"]["properties"])
 
 
-def test_an_unknown_status_does_not_fit_the_schema(run: Run) -> None:
-    document = json.loads(encode(run))
+def test_an_unknown_status_does_not_fit_the_schema() -> None:
+    document = json.loads(SMALL_BYTES)
     document["measurements"][0]["status"] = "fine"
     with pytest.raises(ValidationError, match="'fine' is not one of"):
         Draft202012Validator(schema()).validate(document)

@@ -57,7 +57,7 @@ def survives(data: bytes) -> None:
     assert decode(encode(run), "b.json") == run
 
 
-@settings(max_examples=250, derandomize=True, deadline=None)
+@settings(max_examples=150, derandomize=True, deadline=None)
 @given(st.data())
 def test_no_mutation_of_the_bytes_escapes(data: st.DataObject) -> None:
     mutated = bytearray(VALID)
@@ -68,7 +68,7 @@ def test_no_mutation_of_the_bytes_escapes(data: st.DataObject) -> None:
     survives(bytes(mutated))
 
 
-@settings(max_examples=400, derandomize=True, deadline=None)
+@settings(max_examples=250, derandomize=True, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(PLACES), st.sampled_from([*ODD, "delete"])), min_size=1, max_size=2))
 def test_no_mutation_of_a_value_escapes(changes: list[tuple[tuple[str | int, ...], Any]]) -> None:
     tree = json.loads(VALID)

@@ -25,14 +25,14 @@ def test_the_best_compute_ceiling_is_the_highest_of_its_dtype_and_threads() -> N
 
 def test_the_best_memory_ceiling_is_the_highest_of_its_level_and_threads() -> None:
     assert ALL.best_memory("DRAM", 1) is STORE
-    assert ALL.best_memory("DRAM", 1, "triad") is DRAM
+    assert ALL.best_memory("DRAM", 1, ("triad",)) is DRAM
     assert ALL.best_memory("DRAM", 1, None, "avx2") is DRAM
     assert ALL.best_memory("L1", 1) is L1
 
 
 def test_what_was_not_measured_is_none() -> None:
     assert ALL.best_compute("f16", 1) is ALL.best_compute("f64", 3) is ALL.best_compute("f64", 1, "neon") is None
-    assert ALL.best_memory("L3", 1) is ALL.best_memory("L1", 2) is ALL.best_memory("L1", 1, "load") is None
+    assert ALL.best_memory("L3", 1) is ALL.best_memory("L1", 2) is ALL.best_memory("L1", 1, ("load",)) is None
     assert ALL.named("no such roof") is Ceilings().named("") is None
 
 

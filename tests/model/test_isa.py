@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roofline.errors import UnknownName
-from roofline.model.isa import DTYPE_BITS, ISAS, isa_named, isas_of
+from roofline.model.isa import DTYPE_BITS, ISAS, isa_named, isa_of_register, isas_of
 
 
 def names(arch: str, *features: str) -> list[str]:
@@ -48,3 +48,11 @@ def test_every_row_is_one_name_of_one_architecture() -> None:
     rows = [(isa.arch, isa.name) for isa in ISAS]
     assert len(set(rows)) == len(rows)
     assert all(isa.vector_bits % max(DTYPE_BITS.values()) == 0 for isa in ISAS)
+
+
+def test_a_register_seen_in_the_assembly_tells_the_isa() -> None:
+    host = isas_of("x86_64", ["sse2", "avx", "avx2", "fma", "avx512f"])
+    found = [isa_of_register(register, host) for register in ("scalar", "xmm", "ymm", "zmm")]
+    assert [isa.name for isa in found if isa is not None] == ["scalar", "sse2", "avx2", "avx512"]
+    assert isa_of_register("v", isas_of("aarch64", ["neon"])) == isa_named("neon", ISAS)
+    assert isa_of_register(None, host) is isa_of_register("v", host) is isa_of_register("", host) is None

@@ -9,7 +9,7 @@ from ceilings_of import compute, memory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roofline.model.ceilings import PATTERN_WRITE_SHARE, Ceilings
+from roofline.model.ceilings import Ceilings
 from roofline.model.roof import Roof, pattern_of, roof_of
 from roofline.model.work import Work
 
@@ -92,20 +92,24 @@ def test_a_missing_ceiling_does_not_limit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("read_bytes", "write_bytes", "pattern"),
+    ("read_bytes", "write_bytes", "allocate_bytes", "pattern"),
     [
-        (1, 0, "load"),
-        (2, 1, "triad"),
-        (1, 1, "copy"),
-        (0, 1, "store"),
-        (100, 1, "load"),
-        (3, 1, "triad"),
-        (1, 9, "store"),
+        (1, 0, 0, "load"),
+        (9, 1, 0, "load"),
+        (1, 1, 0, "update"),
+        (2, 1, 0, "update"),
+        (2, 1, 1, "triad"),
+        (100, 1, 1, "triad"),
+        (1, 1, 1, "copy"),
+        (0, 1, 1, "store"),
+        (1, 9, 9, "store"),
     ],
 )
-def test_a_kernel_is_held_against_the_pattern_of_its_mix(read_bytes: int, write_bytes: int, pattern: str) -> None:
-    assert pattern_of(Work(flops=1, read_bytes=read_bytes, write_bytes=write_bytes)) == pattern
-    assert pattern in PATTERN_WRITE_SHARE
+def test_a_kernel_is_held_against_the_pattern_of_its_mix(
+    read_bytes: int, write_bytes: int, allocate_bytes: int, pattern: str
+) -> None:
+    work = Work(flops=1, read_bytes=read_bytes, write_bytes=write_bytes, allocate_bytes=allocate_bytes)
+    assert pattern_of(work) == pattern
 
 
 TRIAD = Work(flops=2, read_bytes=16, write_bytes=8, allocate_bytes=8)
@@ -137,3 +141,11 @@ def test_with_an_isa_only_ceilings_of_its_width_count() -> None:
     assert roof_of(wide, **width, isa="scalar") == roof_of(scalar, **width)
     assert roof_of(wide, **width) == Roof(compute=wide.compute[1], memory=wide.memory[1])
     assert roof_of(wide, **width, isa="neon") == Roof()
+
+
+def test_non_temporal_stores_raise_the_machines_roof_but_not_that_of_a_kernels_own_width() -> None:
+    plain, streaming = memory(10.0), memory(15.0, pattern="nt_triad")
+    ceilings = Ceilings(memory=(plain, streaming, memory(99.0, pattern="nt_copy")))
+    width = {"dtype": "f64", "threads": 1, "level": "DRAM", "work": TRIAD}
+    assert roof_of(ceilings, **width).memory is streaming
+    assert roof_of(ceilings, **width, isa="avx2").memory is plain
