@@ -21,13 +21,16 @@ TARGETS = {
 """CPUs for which the emitted code can be compiled and audited without running it: (triple, LLVM's CPU name)."""
 
 
-def assembly_of(dispatcher: Any) -> str:
-    """Return the assembly of a Numba function's only compiled signature.
+def assembly_of(dispatcher: Any, signature: tuple[Any, ...] | None = None) -> str:
+    """Return the assembly of a Numba function for these argument types, or of its only compiled signature.
 
     Numba's own `inspect_asm` returns nothing useful for code that came from its cache; the optimised module that
     is cached beside the object code gives the same assembly again.
     """
-    (compiled,) = dispatcher.overloads.values()
+    if signature is None:
+        (compiled,) = dispatcher.overloads.values()
+    else:
+        compiled = dispatcher.overloads[signature]
     library = compiled.library
     return str(library._codegen._tm.emit_assembly(library._get_module_for_linking()))
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from roofline.codegen.loops import ARITHMETIC_STEPS, chain_kinds
+from roofline.codegen.loops import ARITHMETIC_STEPS, accesses_of, chain_kinds
 from roofline.errors import CodegenError
 from roofline.model.ceilings import Audit
 from roofline.model.isa import Isa
@@ -201,10 +201,6 @@ def audit_arithmetic(assembly: str, isa: Isa, dtype: str, op: str, chains: int) 
     )
 
 
-_STREAM_ACCESSES = {"load": (1, 0), "store": (0, 1), "copy": (1, 1), "triad": (2, 1)}
-"""Loads and stores of one vector step of each pattern."""
-
-
 def audit_stream(assembly: str, isa: Isa, dtype: str, pattern: str, unroll: int) -> Audit:
     """Prove a memory ceiling: loads and stores of the full register width, as many as declared, no spill, no call.
 
@@ -226,8 +222,8 @@ def audit_stream(assembly: str, isa: Isa, dtype: str, pattern: str, unroll: int)
     if narrow:
         raise _refuse(name, f"accesses memory by another width: {narrow[0].text}", f"{isa.asm_register} registers")
     loads, stores = sum(a for a, _, _ in found), sum(b for _, b, _ in found)
-    turns = max(1, (loads + stores) // (sum(_STREAM_ACCESSES[plain]) * unroll))
-    expected = tuple(turns * unroll * count for count in _STREAM_ACCESSES[plain])
+    turns = max(1, (loads + stores) // (sum(accesses_of(pattern)) * unroll))
+    expected = tuple(turns * unroll * count for count in accesses_of(pattern))
     if (loads, stores) != expected:
         raise _refuse(name, f"holds {loads} loads and {stores} stores", f"{expected[0]} and {expected[1]}")
     streaming = sum(bool(re.search(r"movnt|^stnp", i.mnemonic)) for i in hot)

@@ -7,18 +7,19 @@ them into a closure. That makes one cached family per function and no dispatch t
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
-from numba import extending, types
+from numba import types
+from numba.extending import intrinsic
 
 from roofline.codegen import emit, loops
 
 # Inline assembly aborts the process unless the native assembly parser is there.
 llvm.initialize_native_asmparser()
 
-intrinsic: Any = extending.intrinsic  # its type describes the implementation, not what compiled code calls
 
 ARCH = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine().lower())
 """Architecture that this process emits code for."""
@@ -28,11 +29,20 @@ HAS_FMA = ARCH == "aarch64" or bool(llvm.get_host_cpu_features().get("fma"))
 _DTYPES = {types.float64: "f64", types.float32: "f32"}
 
 
+# The types of numba's decorators describe the implementations below, not what compiled code calls.
+def _intrinsic(implementation: Callable[..., Any]) -> Any:
+    return intrinsic(implementation)
+
+
+def _intrinsic_of_shapes(implementation: Callable[..., Any]) -> Any:
+    return intrinsic(prefer_literal=True)(implementation)
+
+
 def _constants(*arguments: Any) -> bool:
     return all(isinstance(argument, types.Literal) for argument in arguments)
 
 
-@intrinsic(prefer_literal=True)
+@_intrinsic_of_shapes
 def arithmetic_chains(typing_context: Any, op: Any, lanes: Any, chains: Any, turns: Any, factor: Any, term: Any) -> Any:
     """Run `turns` turns of independent chains (see `loops.arithmetic`) and return the sum of the accumulators."""
     if not _constants(op, lanes, chains) or factor not in _DTYPES:
@@ -56,7 +66,7 @@ def arithmetic_chains(typing_context: Any, op: Any, lanes: Any, chains: Any, tur
     return signature, codegen
 
 
-@intrinsic(prefer_literal=True)
+@_intrinsic_of_shapes
 def stream_passes(
     typing_context: Any,
     pattern: Any,
@@ -95,13 +105,13 @@ def stream_passes(
     return signature, codegen
 
 
-@intrinsic
+@_intrinsic
 def clock_ns(typing_context: Any) -> Any:
     """Return the monotonic clock in nanoseconds (int64)."""
     return types.int64(), lambda context, builder, signature, arguments: emit.monotonic_ns(builder)
 
 
-@intrinsic
+@_intrinsic
 def add_chain(typing_context: Any, turns: Any) -> Any:
     """Run `turns` x CHAIN_ADDS dependent one-cycle adds and return their sum (int64)."""
     return types.int64(types.int64), lambda context, builder, signature, arguments: emit.add_chain(
@@ -109,7 +119,7 @@ def add_chain(typing_context: Any, turns: Any) -> Any:
     )
 
 
-@intrinsic
+@_intrinsic
 def wait_for_all(typing_context: Any, counter_address: Any, threads: Any) -> Any:
     """Spin until `threads` threads have arrived at the int64 counter at this address."""
 
@@ -120,7 +130,7 @@ def wait_for_all(typing_context: Any, counter_address: Any, threads: Any) -> Any
     return types.void(types.int64, types.int64), codegen
 
 
-@intrinsic
+@_intrinsic
 def clobber_memory(typing_context: Any) -> Any:
     """Tell the optimiser that all memory may have changed."""
 

@@ -23,13 +23,22 @@ CHAIN_KINDS = {"fma": ("fma",), "add": ("add",), "mul": ("mul",), "mul_add": ("m
 ARITHMETIC_STEPS = 2
 """Instructions per chain in one turn of the hot loop: an even number, so that steps can undo each other."""
 
-ARRAYS = {"load": 1, "store": 1, "copy": 2, "triad": 3}
+ARRAYS = {"load": 1, "store": 1, "update": 1, "copy": 2, "triad": 3}
 """Arrays that each pattern touches, the written one first."""
+
+
+ACCESSES = {"load": (1, 0), "store": (0, 1), "update": (1, 1), "copy": (1, 1), "triad": (2, 1)}
+"""Loads and stores of one step of each pattern."""
 
 
 def arrays_of(pattern: str) -> int:
     """Return how many arrays a pattern (`load`, `nt_copy`, ...) touches."""
     return ARRAYS[pattern.removeprefix("nt_")]
+
+
+def accesses_of(pattern: str) -> tuple[int, int]:
+    """Return the loads and stores of one step of a pattern."""
+    return ACCESSES[pattern.removeprefix("nt_")]
 
 
 def chain_kinds(op: str) -> tuple[str, ...]:
@@ -111,6 +120,7 @@ def stream(
 
     load:   read a[i]                     store:  a[i] = s
     copy:   a[i] = b[i]                   triad:  a[i] = b[i] + s * c[i]
+    update: a[i] = a[i]
 
     `addresses` are those of a, b, c (as many as the pattern has), aligned to the vector. Every value passes
     through an empty assembly statement, so that nothing is merged into wider accesses or a call of memcpy.
@@ -147,8 +157,8 @@ def stream(
                 elif plain == "store":
                     # Equal scalars would be merged into one wide store; equal vectors are not.
                     store(opaque(builder, factor, arch) if lanes == 1 else stored, pointers[0], index)
-                elif plain == "copy":
-                    store(opaque(builder, load(pointers[1], index), arch), pointers[0], index)
+                elif plain in ("copy", "update"):
+                    store(opaque(builder, load(pointers[-1], index), arch), pointers[0], index)
                 else:
                     b, c = load(pointers[1], index), opaque(builder, load(pointers[2], index), arch)
                     if fused:

@@ -100,11 +100,12 @@ def {name}(repeats, chain_turns, sink, out, {arguments}):
 """
 
 
-def kernel_block(kernel: Callable[..., Any], name: str, arguments: int, returns: bool, keep: bool) -> Any:
-    """Return the compiled block for one sample of a kernel: `repeats` calls with the optimiser barrier between.
+@cache
+def kernel_block(kernel: Callable[..., Any], name: str, arguments: int, returns: bool) -> Any:
+    """Return the block for one sample of a kernel: `repeats` calls with the optimiser barrier between them.
 
-    `kernel` is a Numba function of `arguments` arguments; what it returns is stored to `sink[0]`. `name` must be
-    unique to kernel, digest and variant: it is the key in the cache (`keep`).
+    `kernel` is a Numba function of `arguments` arguments; what it returns is stored to `sink[0]`, `out` receives
+    start, stop and end of the add chain. `name` must be unique to kernel, digest and variant: Numba's cache keys by it.
     """
     source = _KERNEL_BLOCK.format(
         name=name,
@@ -118,7 +119,14 @@ def kernel_block(kernel: Callable[..., Any], name: str, arguments: int, returns:
         "add_chain": add_chain,
     }
     exec(compile(source, __file__, "exec"), scope)  # this file's name is what lets Numba cache it
-    return njit(nogil=True, cache=keep)(scope[name])
+    return njit(nogil=True, cache=True)(scope[name])
+
+
+@njit(nogil=True, cache=True)
+def chain_block(chain_turns, out):  # type: ignore[no-untyped-def]
+    """Run the add chain after a sample that Python timed, and write its end to `out[2]`."""
+    add_chain(chain_turns)
+    out[2] = clock_ns()
 
 
 @njit(nogil=True, cache=True)

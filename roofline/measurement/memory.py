@@ -9,7 +9,7 @@ import numpy as np
 
 from roofline.codegen.assembly import assembly_of
 from roofline.codegen.audit import audit_stream
-from roofline.codegen.loops import arrays_of
+from roofline.codegen.loops import accesses_of, arrays_of
 from roofline.errors import MeasurementError
 from roofline.measurement.blocks import CHAIN_TURNS, NUMPY_DTYPE, Intervals, stream_block, take
 from roofline.measurement.buffers import Arena, array_offsets
@@ -124,7 +124,7 @@ class MemoryProbe:
             return take(team, threads, samples, call)
 
         repeats = calibrate(lambda count: min(sample(count, 3).samples_s), self.stage.sample_s)
-        amount = threads * repeats * arrays * array_bytes
+        amount = threads * repeats * sum(accesses_of(pattern)) * array_bytes
         return Sampler(lambda samples: sample(repeats, samples), amount, threads), arrays * array_bytes
 
     def _best_unroll(self, isa: Isa, pattern: str) -> int:

@@ -18,6 +18,11 @@ class ComputePoint(Value, frozen=True, kw_only=True, tag_field="point", tag="com
         """In words, as the ceiling will be called."""
         return f"{self.isa} {self.op} {self.dtype} ×{self.threads}"
 
+    @property
+    def code(self) -> str:
+        """What has to be compiled for it."""
+        return f"{self.isa} {self.op} {self.dtype}"
+
 
 class MemoryPoint(Value, frozen=True, kw_only=True, tag_field="point", tag="memory"):
     """A memory ceiling to measure, once the levels are known."""
@@ -32,6 +37,11 @@ class MemoryPoint(Value, frozen=True, kw_only=True, tag_field="point", tag="memo
         """In words, as the ceiling will be called."""
         return f"{self.level} {self.pattern} {self.isa} ×{self.threads}"
 
+    @property
+    def code(self) -> str:
+        """What has to be compiled for it."""
+        return f"{self.isa} {self.pattern}"
+
 
 class SweepPoints(Value, frozen=True, kw_only=True, tag_field="point", tag="sweep"):
     """The sweep of load bandwidth over working sets, from which the levels are found."""
@@ -41,7 +51,12 @@ class SweepPoints(Value, frozen=True, kw_only=True, tag_field="point", tag="swee
     @property
     def name(self) -> str:
         """In words."""
-        return "working sets: which cache levels there are"
+        return "working sets: which memory levels there are"
+
+    @property
+    def code(self) -> str:
+        """What has to be compiled for it."""
+        return "sweep"
 
 
 class KernelPoint(Value, frozen=True, kw_only=True, tag_field="point", tag="kernel"):
@@ -60,6 +75,14 @@ class KernelPoint(Value, frozen=True, kw_only=True, tag_field="point", tag="kern
         where = f"n={self.n}" if self.n is not None else f"in {self.level}"
         return f"{self.kernel} {where} {self.dtype} ×{self.threads}"
 
+    @property
+    def code(self) -> str:
+        """What has to be compiled for it."""
+        return f"{self.kernel} {self.dtype} {'parallel' if self.threads > 1 else 'serial'}"
+
+
+WEIGHTS = {SweepPoints: 12.0, ComputePoint: 1.0, MemoryPoint: 1.0, KernelPoint: 3.0}
+"""Share of the budget that each kind of point gets, relative to a compute ceiling."""
 
 Point = SweepPoints | ComputePoint | MemoryPoint | KernelPoint
 
@@ -81,3 +104,7 @@ class Plan(Value, frozen=True, kw_only=True):
     points: tuple[Point, ...]
     memory_budget_bytes: int | None = None
     """What all buffers together may take; None when unknown."""
+
+    def weight(self, first: int = 0) -> float:
+        """Return the weight of the point at `first` and all after it."""
+        return sum(WEIGHTS[type(point)] for point in self.points[first:])

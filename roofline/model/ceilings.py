@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TypeVar
 
 from roofline.model.struct import Value
@@ -27,7 +27,7 @@ class ComputeCeiling(Value, frozen=True, kw_only=True):
     isa: str
     dtype: str
     op: str
-    """`fma` (2 flop), `add` or `mul` (1 flop), or `mul_add` where there is no FMA."""
+    """`fma` (2 flop), `add` or `mul` (1 flop), `mul_add` where there is no FMA, `fma_add` (3 flop for two)."""
     threads: int
     flop_per_s: float
     """All threads together: the best sample."""
@@ -64,7 +64,7 @@ class MemoryCeiling(Value, frozen=True, kw_only=True):
     level: str
     """`L1`, `L2`, `L3`, `DRAM`."""
     pattern: str
-    """`load`, `store`, `copy`, `triad`, or `nt_store`, `nt_copy`, `nt_triad` with non-temporal stores."""
+    """`load`, `update`, `store`, `copy`, `triad`, or `nt_store`, `nt_copy`, `nt_triad` with non-temporal stores."""
     isa: str
     threads: int
     byte_per_s: float
@@ -97,8 +97,13 @@ class MemoryCeiling(Value, frozen=True, kw_only=True):
 Ceiling = ComputeCeiling | MemoryCeiling
 AnyCeiling = TypeVar("AnyCeiling", ComputeCeiling, MemoryCeiling)
 
-PATTERN_WRITE_SHARE = {"load": 0.0, "triad": 1 / 3, "copy": 1 / 2, "store": 1.0}
+ROOF_OPS = ("fma", "mul_add")
+"""Operations whose ceilings are roofs. `add` and `mul` are lower ones for code without FMA; `fma_add`, higher on
+cores with ports for adds alone, needs one add beside every FMA, which no matrix product has."""
+PATTERN_WRITE_SHARE = {"load": 0.0, "update": 1 / 2, "triad": 1 / 3, "copy": 1 / 2, "store": 1.0}
 """Written bytes / all bytes of the plain patterns: a kernel is held against the pattern with the nearest share."""
+ALLOCATING_PATTERNS = ("triad", "copy", "store")
+"""Patterns that write lines which they do not read, so that a write-allocate cache fetches them in vain."""
 
 
 class Ceilings(Value, frozen=True, kw_only=True):
@@ -113,23 +118,26 @@ class Ceilings(Value, frozen=True, kw_only=True):
         return (*self.compute, *self.memory)
 
     def best_compute(self, dtype: str, threads: int, isa: str | None = None) -> ComputeCeiling | None:
-        """Return the highest compute ceiling for this dtype and thread count (and ISA, if given)."""
+        """Return the compute roof for this dtype and thread count (and ISA, if given): the highest of ROOF_OPS."""
         return _highest(
             ceiling
             for ceiling in self.compute
-            if ceiling.dtype == dtype and ceiling.threads == threads and isa in (None, ceiling.isa)
+            if ceiling.dtype == dtype
+            and ceiling.threads == threads
+            and ceiling.op in ROOF_OPS
+            and isa in (None, ceiling.isa)
         )
 
     def best_memory(
-        self, level: str, threads: int, pattern: str | None = None, isa: str | None = None
+        self, level: str, threads: int, patterns: Collection[str] | None = None, isa: str | None = None
     ) -> MemoryCeiling | None:
-        """Return the highest memory ceiling of this level and thread count (and pattern and ISA, if given)."""
+        """Return the highest memory ceiling of this level and thread count (of these patterns and ISA, if given)."""
         return _highest(
             ceiling
             for ceiling in self.memory
             if ceiling.level == level
             and ceiling.threads == threads
-            and pattern in (None, ceiling.pattern)
+            and (patterns is None or ceiling.pattern in patterns)
             and isa in (None, ceiling.isa)
         )
 

@@ -60,3 +60,10 @@ def isa_named(name: str, available: Collection[Isa]) -> Isa:
         if isa.name == name:
             return isa
     raise UnknownName("ISA", name, [isa.name for isa in available], "this host executes only the known ones")
+
+
+def isa_of_register(register: str | None, available: Collection[Isa]) -> Isa | None:
+    """Return the ISA whose registers are named so (`zmm`, `v`, `scalar`, ...); None when there is none or no name."""
+    if register == "scalar":
+        return next((isa for isa in available if not isa.vector_bits), None)
+    return next((isa for isa in available if isa.vector_bits and isa.asm_register == register), None)

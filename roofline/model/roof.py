@@ -5,14 +5,27 @@ Williams, Waterman, Patterson, "Roofline: an insightful visual performance model
 
 from __future__ import annotations
 
-from roofline.model.ceilings import PATTERN_WRITE_SHARE, Ceiling, Ceilings, ComputeCeiling, MemoryCeiling
+from roofline.model.ceilings import (
+    ALLOCATING_PATTERNS,
+    PATTERN_WRITE_SHARE,
+    Ceiling,
+    Ceilings,
+    ComputeCeiling,
+    MemoryCeiling,
+)
 from roofline.model.struct import Value
 from roofline.model.work import Work
 
 
 def pattern_of(work: Work) -> str:
-    """Return the plain access pattern whose share of written bytes is nearest to that of `work`."""
-    return min(PATTERN_WRITE_SHARE, key=lambda pattern: abs(PATTERN_WRITE_SHARE[pattern] - work.write_share))
+    """Return the plain access pattern that is most like `work`.
+
+    Work that writes what it has not read is like `triad`, `copy` or `store`, other work like `load` or `update`;
+    of these the one whose share of written bytes is nearest.
+    """
+    allocating = work.allocate_bytes > 0
+    alike = [pattern for pattern in PATTERN_WRITE_SHARE if (pattern in ALLOCATING_PATTERNS) == allocating]
+    return min(alike, key=lambda pattern: abs(PATTERN_WRITE_SHARE[pattern] - work.write_share))
 
 
 class Roof(Value, frozen=True, kw_only=True):
@@ -57,11 +70,11 @@ class Roof(Value, frozen=True, kw_only=True):
 def roof_of(ceilings: Ceilings, *, dtype: str, threads: int, level: str, work: Work, isa: str | None = None) -> Roof:
     """Return the roof over a kernel: its dtype, threads, memory level and mix of reads and writes.
 
-    With `isa`, only ceilings of that register width count: like is timed beside like. Without it the highest
-    ceiling of any width counts: what the machine can do. Where the level has no ceiling of the kernel's own
-    pattern, its best pattern stands in.
+    With `isa`, only ceilings of that register width and plain stores count: like is timed beside like. Without it
+    the highest ceiling counts, of any width and with non-temporal stores too: what the machine can do. Where the
+    level has no ceiling of the kernel's own pattern, its best pattern stands in.
     """
-    memory = ceilings.best_memory(level, threads, pattern_of(work), isa) or ceilings.best_memory(
-        level, threads, None, isa
-    )
+    pattern = pattern_of(work)
+    patterns = (pattern, f"nt_{pattern}") if isa is None else (pattern,)
+    memory = ceilings.best_memory(level, threads, patterns, isa) or ceilings.best_memory(level, threads, None, isa)
     return Roof(compute=ceilings.best_compute(dtype, threads, isa), memory=memory)

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from roofline.model.ceilings import Ceilings, ComputeCeiling, MemoryCeiling
-from roofline.model.machine import Environment, Machine
+from roofline.model.machine import Blas, Environment, Machine
 from roofline.model.measurement import Derived, Measurement, derive
 from roofline.model.struct import Value
 
@@ -100,7 +100,14 @@ class CaveatFound(Value, frozen=True, kw_only=True, tag_field="record", tag="cav
     caveat: Caveat
 
 
-Record = ComputeMeasured | MemoryMeasured | LevelsFound | KernelMeasured | PointFailed | CaveatFound
+class LibrariesFound(Value, frozen=True, kw_only=True, tag_field="record", tag="libraries"):
+    """What only the measuring process knows of its environment."""
+
+    llvm: str
+    blas: tuple[Blas, ...]
+
+
+Record = ComputeMeasured | MemoryMeasured | LevelsFound | KernelMeasured | PointFailed | CaveatFound | LibrariesFound
 """What a worker reports and the journal keeps, one per line."""
 
 
@@ -146,6 +153,9 @@ class Run(Value, frozen=True, kw_only=True):
                 return replace(self, failures=(*self.failures, record.failure))
             case CaveatFound():
                 return replace(self, caveats=(*self.caveats, record.caveat))
+            case LibrariesFound():
+                environment = replace(self.environment, llvm=record.llvm, blas=record.blas)
+                return replace(self, environment=environment)
 
     def derived(self, measurement: Measurement) -> Derived | None:
         """Return what follows from one of this run's measurements; None when it has no samples."""

@@ -53,7 +53,7 @@ def test_percent_of_roof_is_the_least_time_over_the_median_time(run: Run):
     assert level.effective_bytes is not None
     triad = kernel_named("stream.triad")
     work = triad.work_of(triad.n_for(level.effective_bytes, "f64"), "f64")
-    ceiling = run.ceilings.best_memory(level.name, 1, "triad")
+    ceiling = run.ceilings.best_memory(level.name, 1, ("triad",))
     assert ceiling is not None
     least_s = work.bytes / ceiling.byte_per_s
     assert percent_of_roof(run, work, "f64", 2 * least_s) == pytest.approx(50)
@@ -62,7 +62,7 @@ def test_percent_of_roof_is_the_least_time_over_the_median_time(run: Run):
 def test_percent_of_roof_beyond_every_cache_is_of_the_memory_roof(run: Run):
     triad = kernel_named("stream.triad")
     work = triad.work_of(10**9, "f64")
-    ceiling = run.ceilings.best_memory("DRAM", 1, "triad")
+    ceiling = run.ceilings.best_memory("DRAM", 1, ("triad",))
     assert ceiling is not None
     assert percent_of_roof(run, work, "f64", work.bytes / ceiling.byte_per_s) == pytest.approx(100)
 

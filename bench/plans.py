@@ -1,0 +1,156 @@
+"""What `all`, `--quick`, `--thorough`, `ceilings` and `run` mean, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from roofline.kernels.kernel import Kernel
+from roofline.kernels.registry import select
+from roofline.measurement.levels import cores_sharing
+from roofline.measurement.plan import ComputePoint, KernelPoint, MemoryPoint, Plan, Point, SweepPoints
+from roofline.model.machine import Machine
+from roofline.model.struct import Value
+
+
+class Mode(Value, frozen=True, kw_only=True):
+    """How much one way to run measures, apart from what the user narrows it to."""
+
+    budget_s: float
+    """Wall time for measuring; starting, saving and drawing come on top."""
+    sweep_sizes: int
+    """Working sets in the sweep."""
+    patterns: tuple[str, ...]
+    """Access patterns measured in every level."""
+    dram_patterns: tuple[str, ...]
+    """Patterns with non-temporal stores, measured in DRAM only."""
+    scalar_memory: bool
+    """Whether memory ceilings are measured with scalar accesses too."""
+    widest_ops: tuple[str, ...]
+    """Operations measured at the widest ISA beside the FMA that every ISA gets."""
+    kernels: tuple[str, ...]
+    """Patterns of kernel names that run when the user names none."""
+    gemv_levels: tuple[str, ...]
+    """Levels that the matrix of a kernel without `levels` and less than 3 flop per element lies in."""
+    gemm_n: int
+    """Size of kernels that reuse their data."""
+
+
+MODES = {
+    "quick": Mode(
+        budget_s=11,
+        sweep_sizes=24,
+        patterns=("load", "triad"),
+        dram_patterns=("nt_triad",),
+        scalar_memory=False,
+        widest_ops=(),
+        kernels=("stream.triad", "blas.dot", "gemv.naive", "gemv.blocked", "gemm.*"),
+        gemv_levels=("DRAM",),
+        gemm_n=256,
+    ),
+    "all": Mode(
+        budget_s=46,
+        sweep_sizes=40,
+        patterns=("load", "triad", "copy", "update", "store"),
+        dram_patterns=("nt_copy", "nt_triad", "nt_store"),
+        scalar_memory=True,
+        widest_ops=("add", "fma_add"),
+        kernels=("*",),
+        gemv_levels=("L2", "DRAM"),
+        gemm_n=384,
+    ),
+    "thorough": Mode(
+        budget_s=280,
+        sweep_sizes=60,
+        patterns=("load", "triad", "copy", "update", "store"),
+        dram_patterns=("nt_copy", "nt_triad", "nt_store"),
+        scalar_memory=True,
+        widest_ops=("add", "mul", "fma_add"),
+        kernels=("*",),
+        gemv_levels=("L1", "L2", "L3", "DRAM"),
+        gemm_n=768,
+    ),
+}
+"""`ceilings` and `run` are `all` without kernels, and with the ceilings that the kernels need."""
+
+_CEILINGS_SHARE = 0.5
+"""Share of a mode's budget that `ceilings` takes when it runs alone."""
+_REUSE_FLOP_PER_BYTE = 1.0
+"""A kernel with more flops per byte than this at a large n reuses its data: its size is given by n, not by level."""
+_LARGE_N = 4096
+
+
+def plan_for(
+    mode: str,
+    *,
+    machine: Machine,
+    cpus: tuple[int, ...],
+    threads: Sequence[int],
+    dtypes: Sequence[str],
+    isas: Sequence[str],
+    patterns: Sequence[str],
+    budget_s: float | None,
+    memory_budget_bytes: int | None,
+) -> Plan:
+    """Return what to measure, in order: levels, ceilings, kernels.
+
+    `mode` is a key of MODES or a verb. `patterns` name kernels; none of them means ceilings only, `*` the mode's own
+    choice. Raises UnknownName for a pattern that names no kernel.
+    """
+    settings = MODES.get(mode, MODES["all"])
+    names = settings.kernels if tuple(patterns) == ("*",) else tuple(patterns)
+    kernels = select(names) if names else ()
+    points: list[Point] = [SweepPoints(sizes=settings.sweep_sizes)]
+    points += _compute_points(settings, machine, threads, dtypes, isas)
+    points += _memory_points(settings, machine, threads, isas)
+    for kernel in kernels:
+        points += _kernel_points(settings, machine, threads, dtypes, kernel)
+    own_budget_s = settings.budget_s * (1 if kernels else _CEILINGS_SHARE)
+    return Plan(
+        mode=mode,
+        budget_s=own_budget_s if budget_s is None else budget_s,
+        threads=tuple(threads),
+        cpus=cpus,
+        dtypes=tuple(dtypes),
+        isas=tuple(isas),
+        points=tuple(points),
+        memory_budget_bytes=memory_budget_bytes,
+    )
+
+
+def _compute_points(
+    settings: Mode, machine: Machine, threads: Sequence[int], dtypes: Sequence[str], isas: Sequence[str]
+) -> Iterator[Point]:
+    roof_op = "fma" if machine.arch != "x86_64" or "fma" in machine.features else "mul_add"
+    for isa in isas:
+        ops = (roof_op, *(settings.widest_ops if isa == isas[-1] and roof_op == "fma" else ()))
+        for op in ops:
+            for dtype in dtypes:
+                for count in threads:
+                    yield ComputePoint(isa=isa, dtype=dtype, op=op, threads=count)
+
+
+def _memory_points(settings: Mode, machine: Machine, threads: Sequence[int], isas: Sequence[str]) -> Iterator[Point]:
+    vectors = [isa for isa in isas if isa != "scalar"][-2:]
+    scalar = [isa for isa in isas if isa == "scalar" and (settings.scalar_memory or not vectors)]
+    for level in [*(cache.name for cache in machine.caches), "DRAM"]:
+        for pattern in (*settings.patterns, *(settings.dram_patterns if level == "DRAM" else ())):
+            for isa in [*([] if pattern.startswith("nt_") else scalar), *vectors]:
+                for count in threads:
+                    yield MemoryPoint(level=level, pattern=pattern, isa=isa, threads=count)
+
+
+def _kernel_points(
+    settings: Mode, machine: Machine, threads: Sequence[int], dtypes: Sequence[str], kernel: Kernel
+) -> Iterator[Point]:
+    names = [cache.name for cache in machine.caches]
+    threads_per_core = max(1, (machine.hardware_threads or 1) // (machine.cores or 1))
+    shared = {cache.name for cache in machine.caches if cores_sharing(cache, threads_per_core) > 1}
+    for dtype in dtypes:
+        for count in threads if kernel.parallel else [1]:
+            if kernel.work_of(_LARGE_N, dtype).flop_per_byte > _REUSE_FLOP_PER_BYTE:
+                yield KernelPoint(kernel=kernel.name, dtype=dtype, threads=count, n=settings.gemm_n)
+                continue
+            for level in [*names, "DRAM"] if kernel.levels else settings.gemv_levels:
+                # In a cache of one core's own, sharing a loop between threads takes longer than the loop.
+                if level == "DRAM" or (level in names and (count == 1 or level in shared)):
+                    yield KernelPoint(kernel=kernel.name, dtype=dtype, threads=count, level=level)

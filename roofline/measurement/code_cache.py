@@ -1,0 +1,77 @@
+"""Where compiled code is kept between runs: a folder that belongs to exactly this checkout, compiler and CPU.
+
+Numba does not notice when a helper in another file changes, nor a new llvmlite; so the folder's name is a hash of
+all that decides about the code. The cache is pickle: it is never read from an archive or anybody else's folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Collection
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import platformdirs
+
+from roofline.model.machine import Machine
+
+_ROOMS = ("codegen", "kernels", "measurement")
+_PACKAGES = ("numba", "llvmlite", "numpy")
+_READY = "ready.txt"
+_KEEP_FOLDERS = 4
+
+
+class CodeCache:
+    """The folder of compiled code for this source, these compilers and this CPU."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` is made when it does not exist. Raises OSError when that is refused."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+
+    @property
+    def ready(self) -> frozenset[str]:
+        """Names (`Point.code`) of what has been compiled into this folder; empty when that cannot be read."""
+        try:
+            return frozenset((self.folder / _READY).read_text(encoding="utf-8").splitlines())
+        except (OSError, UnicodeDecodeError):
+            return frozenset()
+
+    def add_ready(self, codes: Collection[str]) -> None:
+        """Note that these have been compiled. Raises OSError when it cannot be written."""
+        (self.folder / _READY).write_text("".join(f"{code}\n" for code in sorted(self.ready | set(codes))), "utf-8")
+
+    def prune(self) -> None:
+        """Remove all but the newest folders beside this one: code of sources and compilers that are gone."""
+        beside = [path for path in self.folder.parent.iterdir() if path.is_dir() and path != self.folder]
+        newest_first = sorted(beside, key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in newest_first[_KEEP_FOLDERS - 1 :]:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def code_cache(machine: Machine, base: Path | None = None) -> CodeCache:
+    """Return the cache for this source tree on this machine, below `base` (default: the user's cache folder).
+
+    Raises OSError when the folder cannot be made.
+    """
+    base = base or Path(platformdirs.user_cache_dir("roofline-suite", appauthor=False)) / "code"
+    return CodeCache(base / _digest(machine))
+
+
+def _digest(machine: Machine) -> str:
+    digest = hashlib.sha256()
+    package = Path(__file__).resolve().parents[1]
+    for path in sorted(path for room in _ROOMS for path in (package / room).rglob("*.py")):
+        digest.update(f"{path.relative_to(package)}\0".encode() + path.read_bytes() + b"\0")
+    versions = [_version(name) for name in _PACKAGES]
+    facts = [package, machine.cpu_model, machine.microarchitecture, *machine.features, *versions]
+    digest.update("\0".join(map(str, facts)).encode())
+    return digest.hexdigest()[:16]
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"

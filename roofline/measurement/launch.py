@@ -1,0 +1,206 @@
+"""The launcher: starts workers, collects what they find, and survives whatever happens to them.
+
+No kernel ever runs in this process. A worker that crashes, hangs or is killed costs the point that it was at; the
+next one goes on behind it. SIGINT and SIGTERM stop the worker at once and keep what was measured.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from roofline.errors import MeasurementError
+from roofline.measurement.code_cache import CodeCache, code_cache
+from roofline.measurement.interruption import Interruption, catch_signals
+from roofline.measurement.message import Began, Finished, Request
+from roofline.measurement.plan import KernelPoint, Plan
+from roofline.measurement.process import WORKER, Died, Silent, WorkerProcess
+from roofline.model.machine import Machine
+from roofline.model.run import Caveat, CaveatFound, Failure, PointFailed, Record, Run
+from roofline.model.struct import Value
+
+PATIENCE_S = 60.0
+"""A worker that says nothing for so long (or ten times its point's share of the budget) hangs."""
+
+
+class Progress(Value, frozen=True, kw_only=True):
+    """How far a run has come."""
+
+    point: str
+    """What is being measured."""
+    done: float
+    """Share that is done, 0 to 1."""
+    remaining_s: float
+    """Seconds left, at most."""
+
+
+def launch(
+    plan: Plan,
+    run: Run,
+    *,
+    keep: Callable[[Record], None],
+    progress: Callable[[Progress], None],
+    command: Sequence[str] = WORKER,
+    patience_s: float = PATIENCE_S,
+    clock: Callable[[], float] = time.monotonic,
+) -> Run:
+    """Measure `plan` and return `run` grown by all that was found.
+
+    `keep` is given every record as it comes, `progress` every point as it begins. `command` starts a worker. A run
+    that a signal ends comes back with `complete` False and the signal's name as its `reason`. Raises
+    MeasurementError when a worker dies before it begins with anything.
+    """
+    started_s = clock()
+    with catch_signals() as interruption:
+        session = _Session(plan, run, keep, progress, command, patience_s, clock, interruption)
+        try:
+            session.compile()
+            session.measure()
+        except Interruption as stop:
+            return replace(session.run, elapsed_s=clock() - started_s, complete=False, reason=stop.signal_name)
+    return replace(session.run, elapsed_s=clock() - started_s, complete=True)
+
+
+class _Session:
+    """One launch: the run as it grows, and what it takes to start the next worker."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        run: Run,
+        keep: Callable[[Record], None],
+        progress: Callable[[Progress], None],
+        command: Sequence[str],
+        patience_s: float,
+        clock: Callable[[], float],
+        interruption: int,
+    ) -> None:
+        self.plan = plan
+        self.run = run
+        self.keep = keep
+        self.progress = progress
+        self.command = command
+        self.patience_s = patience_s
+        self.clock = clock
+        self.interruption = interruption
+        self.cache = self._cache(run.machine)
+
+    def add(self, record: Record) -> None:
+        """Grow the run by one record, and keep it."""
+        self.run = self.run.with_record(record)
+        self.keep(record)
+
+    def compile(self) -> None:
+        """Compile what the cache lacks, one worker per CPU, before anything is timed."""
+        if self.cache is None:
+            return
+        missing = tuple(dict.fromkeys(p.code for p in self.plan.points if p.code not in self.cache.ready))
+        if not missing:
+            return
+        self.progress(Progress(point=f"compiling {len(missing)} kernels", done=0.0, remaining_s=self.plan.budget_s))
+        shares = [share for share in _shares(self.plan, missing, max(1, min(len(self.plan.cpus), 4))) if share]
+        workers = [self._start(Request(plan=self.plan, machine=self.run.machine, compile_only=s)) for s in shares]
+        try:
+            for worker, share in zip(workers, shares, strict=True):
+                # A worker that dies here leaves its code uncompiled; measuring meets the cause at its point.
+                if worker.last_word(self.patience_s * 10) is not None:
+                    self.cache.add_ready(share)
+        finally:
+            for worker in workers:
+                worker.stop()
+
+    def measure(self) -> None:
+        """Start workers until every point has been tried."""
+        started_s = self.clock()
+        first = 0
+        while first < len(self.plan.points):
+            request = Request(
+                plan=self.plan,
+                machine=self.run.machine,
+                first=first,
+                spent_s=self.clock() - started_s,
+                ceilings=self.run.ceilings,
+                levels=self.run.levels,
+            )
+            worker = self._start(request)
+            try:
+                first = self._attend(worker, first, started_s)
+            finally:
+                worker.stop()
+
+    def _attend(self, worker: WorkerProcess, first: int, started_s: float) -> int:
+        """Collect what one worker says and return the index of the next point to measure."""
+        at: int | None = None
+        while True:
+            patience_s = max(self.patience_s, 10 * self.plan.budget_s / max(1, len(self.plan.points)))
+            message = worker.hear(patience_s)
+            match message:
+                case Began(index=index):
+                    if index != at:
+                        self._report(index, started_s)
+                    at = index
+                case Finished():
+                    return len(self.plan.points)
+                case Silent() | Died():
+                    if at is None:
+                        raise MeasurementError(f"the worker {message.what} before it began: {message.detail}")
+                    kind = "hung" if isinstance(message, Silent) else "crashed"
+                    text = f"the worker {message.what}: {message.detail}"
+                    point = self.plan.points[at].name
+                    self.add(PointFailed(failure=Failure(kind=kind, point=point, message=text)))
+                    return at + 1
+                case _:
+                    self.add(message)
+
+    def _report(self, index: int, started_s: float) -> None:
+        whole, left = self.plan.weight(), self.plan.weight(index)
+        spent_s = self.clock() - started_s
+        remaining_s = max(0.0, self.plan.budget_s - spent_s)
+        if index and spent_s > 0:
+            remaining_s = min(remaining_s, spent_s * left / (whole - left))
+        point = self.plan.points[index].name
+        self.progress(Progress(point=point, done=1 - left / whole, remaining_s=remaining_s))
+
+    def _start(self, request: Request) -> WorkerProcess:
+        return WorkerProcess(self.command, request, self._environment(), self.interruption)
+
+    def _environment(self) -> dict[str, str]:
+        """Return the worker's environment: this one's, with thread pools as large as the plan and our code cache."""
+        threads = str(max(self.plan.threads))
+        ours = {
+            "NUMBA_NUM_THREADS": threads,
+            "OMP_NUM_THREADS": threads,
+            "OPENBLAS_NUM_THREADS": threads,
+            # Idle threads of a library must not spin into the next sample, which is another's.
+            "GOMP_SPINCOUNT": "20000",
+            "OPENBLAS_THREAD_TIMEOUT": "14",
+        }
+        if self.cache is not None:
+            ours["NUMBA_CACHE_DIR"] = str(self.cache.folder)
+        kept = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+        return {**kept, **ours}
+
+    def _cache(self, machine: Machine) -> CodeCache | None:
+        try:
+            cache = code_cache(machine)
+            cache.prune()
+        except OSError as refused:
+            message = f"compiled code cannot be kept ({refused}): every run compiles again; set XDG_CACHE_HOME"
+            self.add(CaveatFound(caveat=Caveat(code="NO_CODE_CACHE", message=message)))
+            return None
+        return cache
+
+
+def _shares(plan: Plan, missing: Sequence[str], workers: int) -> list[tuple[str, ...]]:
+    """Divide code between workers: ceilings together (one cache index), each kernel's variants together."""
+    kernels = [point for point in plan.points if isinstance(point, KernelPoint) and point.code in missing]
+    families = list(dict.fromkeys(point.kernel for point in kernels))
+    place = {name: 1 + number % max(1, workers - 1) if number % 4 else 0 for number, name in enumerate(families)}
+    shares: list[dict[str, None]] = [{} for _ in range(workers)]
+    for code in missing:
+        owner = next((point.kernel for point in kernels if point.code == code), None)
+        shares[place[owner] % workers if owner is not None else 0][code] = None
+    return [tuple(share) for share in shares]

@@ -1,0 +1,129 @@
+"""Kernels: each checked, then timed in blocks that alternate with its own ceiling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from roofline.errors import MeasurementError
+from roofline.kernels.kernel import Kernel
+from roofline.measurement.compute import ComputeProbe
+from roofline.measurement.levels import working_set_bytes
+from roofline.measurement.memory import MemoryProbe
+from roofline.measurement.plan import KernelPoint
+from roofline.measurement.probe import Sampler, Stage
+from roofline.measurement.sampling import calibrate, is_precise
+from roofline.measurement.subject import Subject, prepare
+from roofline.measurement.verdict import judged, level_of
+from roofline.model.ceilings import Ceiling, Ceilings, ComputeCeiling
+from roofline.model.isa import Isa, isa_of_register
+from roofline.model.measurement import Measurement
+from roofline.model.roof import roof_of
+from roofline.model.run import Level
+from roofline.model.work import Work
+
+_LEAST_SAMPLES = 6
+_MOST_SAMPLES = 60
+_ROOF_SAMPLES = 2
+"""Roof samples per block, of which the better counts: an interrupt in one must not make the kernel look good."""
+_N_MULTIPLE = 64
+
+
+@dataclass(frozen=True)
+class KernelProbe:
+    """Measures kernels against ceilings that were measured before."""
+
+    stage: Stage
+    compute: ComputeProbe
+    memory: MemoryProbe
+    isas: Sequence[Isa]
+    levels: Sequence[Level]
+    most_bytes: int
+    """What one thread's working set may take at most."""
+
+    def measure(self, kernel: Kernel, point: KernelPoint, ceilings: Ceilings, budget_s: float) -> Measurement:
+        """Return the measurement of one point.
+
+        Raises WrongResult when the result differs from the reference, MeasurementError when the point's level
+        cannot be measured here.
+        """
+        n = point.n if point.n is not None else self._size_in_level(kernel, point)
+        work = kernel.work_of(n, point.dtype)
+        level = point.level or level_of(work.footprint_bytes, point.threads, self.levels)
+        subject = prepare(kernel, n, point.dtype, self.stage.team, point.threads)
+        own = self._own_ceiling(ceilings, point, level, work, subject.register)
+        with subject.limits():
+            repeats, samples_s, clock_hz, roof_rates, stopped = self._alternate(subject, own, budget_s)
+        return judged(
+            Measurement(
+                kernel=kernel.name,
+                variant="parallel" if point.threads > 1 else "serial",
+                n=n,
+                dtype=point.dtype,
+                threads=point.threads,
+                digest=kernel.digest,
+                work=work,
+                level=level,
+                ceiling=own.name if own is not None else "",
+                repeats=repeats,
+                samples_s=tuple(samples_s),
+                roof_samples=tuple(roof_rates),
+                clock_samples_hz=tuple(clock_hz),
+                error=subject.error,
+                tolerance=subject.tolerance,
+                vector_register=subject.register,
+                stopped=stopped,
+            ),
+            ceilings,
+        )
+
+    def _size_in_level(self, kernel: Kernel, point: KernelPoint) -> int:
+        assert point.level is not None  # a point has either n or a level
+        size = working_set_bytes(self.levels, point.level, point.threads, self.most_bytes)
+        if isinstance(size, str):
+            raise MeasurementError(f"{point.level} cannot be measured with {point.threads} threads: {size}")
+        return kernel.n_for(size * point.threads, point.dtype, _N_MULTIPLE)
+
+    def _own_ceiling(
+        self, ceilings: Ceilings, point: KernelPoint, level: str, work: Work, register: str | None
+    ) -> Ceiling | None:
+        """Return the ceiling that binds code of this register width; of any width when that one has none."""
+        isa = isa_of_register(register, self.isas)
+        for name in (isa.name if isa is not None else None, None):
+            roof = roof_of(ceilings, dtype=point.dtype, threads=point.threads, level=level, work=work, isa=name)
+            bound = roof.bound(work)
+            if bound is not None:
+                return bound
+        return None
+
+    def _roof_sampler(self, own: Ceiling) -> Sampler:
+        isa = next(isa for isa in self.isas if isa.name == own.isa)
+        if isinstance(own, ComputeCeiling):
+            return self.compute.sampler(isa, own.dtype, own.op, own.chains, own.threads)
+        return self.memory.sampler(isa, own.pattern, own.unroll, own.threads, own.working_set_bytes)[0]
+
+    def _alternate(
+        self, subject: Subject, own: Ceiling | None, budget_s: float
+    ) -> tuple[int, list[float], list[float], list[float], str]:
+        """Time roof, kernel, roof, kernel, ..., roof until the median is precise or the budget is spent."""
+        deadline = self.stage.clock() + budget_s
+        sampler = self._roof_sampler(own) if own is not None else None
+        repeats = calibrate(lambda count: subject.take(count)[0], self.stage.sample_s)
+        samples_s: list[float] = []
+        clock_hz: list[float] = []
+        roof_rates = [sampler.best_rate(_ROOF_SAMPLES)] if sampler else []
+        while True:
+            if repeats > 1:
+                subject.take(1)  # the roof's block has taken the caches
+            interval_s, hz = subject.take(repeats)
+            samples_s.append(interval_s / repeats)
+            clock_hz.append(hz)
+            if sampler:
+                roof_rates.append(sampler.best_rate(_ROOF_SAMPLES))
+            enough = len(samples_s) >= _LEAST_SAMPLES
+            if enough and is_precise(samples_s):
+                return repeats, samples_s, clock_hz, roof_rates, "precise"
+            if len(samples_s) >= _MOST_SAMPLES:
+                return repeats, samples_s, clock_hz, roof_rates, "samples"
+            if self.stage.clock() >= deadline and samples_s:
+                return repeats, samples_s, clock_hz, roof_rates, "budget"

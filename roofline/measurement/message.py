@@ -1,0 +1,79 @@
+"""What launcher and worker tell each other: one JSON document a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from roofline.measurement.plan import Plan
+from roofline.model.ceilings import Ceilings
+from roofline.model.machine import Machine
+from roofline.model.run import (
+    CaveatFound,
+    ComputeMeasured,
+    KernelMeasured,
+    Level,
+    LevelsFound,
+    LibrariesFound,
+    MemoryMeasured,
+    PointFailed,
+    Record,
+)
+from roofline.model.struct import Value
+
+
+class Request(Value, frozen=True, kw_only=True):
+    """What a worker is to do: the plan from one point on, with what is known already."""
+
+    plan: Plan
+    machine: Machine
+    first: int = 0
+    """Index of the first point that is still to be measured."""
+    spent_s: float = 0.0
+    """What earlier workers of this run have used of the budget."""
+    ceilings: Ceilings = Ceilings()
+    levels: tuple[Level, ...] = ()
+    compile_only: tuple[str, ...] | None = None
+    """Given: compile the code of these names into the cache (`Point.code`) and measure nothing."""
+
+
+class Began(Value, frozen=True, kw_only=True, tag_field="record", tag="began"):
+    """The worker has begun with a point, or is still at it."""
+
+    index: int
+
+
+class Finished(Value, frozen=True, kw_only=True, tag_field="record", tag="finished"):
+    """The worker has done all that it was asked for."""
+
+
+Message = (
+    ComputeMeasured
+    | MemoryMeasured
+    | LevelsFound
+    | KernelMeasured
+    | PointFailed
+    | CaveatFound
+    | LibrariesFound
+    | Began
+    | Finished
+)
+
+_MESSAGES = msgspec.json.Decoder(Message)
+_REQUESTS = msgspec.json.Decoder(Request)
+
+
+def to_line(message: Record | Began | Finished | Request) -> bytes:
+    """Return a message as one line of JSON."""
+    return msgspec.json.encode(message) + b"\n"
+
+
+def message_from(line: bytes) -> Any:
+    """Return the Message on a line. Raises msgspec.DecodeError for anything else."""
+    return _MESSAGES.decode(line)
+
+
+def request_from(line: bytes) -> Request:
+    """Return the request on a line. Raises msgspec.DecodeError for anything else."""
+    return _REQUESTS.decode(line)

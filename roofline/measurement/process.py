@@ -1,0 +1,126 @@
+"""A worker as its launcher sees it: a process group of its own, a request in, messages out."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from roofline.measurement.interruption import Interruption
+from roofline.measurement.message import Finished, Request, message_from, to_line
+
+WORKER = (sys.executable, "-m", "roofline.measurement.worker")
+
+_LAST_LINES = 3
+_LONGEST_LINE = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Died:
+    """The worker ended without having finished."""
+
+    what: str
+    """`died of SIGSEGV`, `exited with 1`."""
+    detail: str
+    """Last lines that it wrote to standard error."""
+
+
+@dataclass(frozen=True)
+class Silent:
+    """The worker has said nothing for too long."""
+
+    what: str
+    detail: str
+
+
+class WorkerProcess:
+    """A started worker."""
+
+    def __init__(
+        self, command: Sequence[str], request: Request, environment: Mapping[str, str], interruption: int
+    ) -> None:
+        """Start `command FD` and hand it the request. `interruption` is a descriptor of `catch_signals`."""
+        self._interruption = interruption
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed in stop()
+        self._read_end, write_end = os.pipe()
+        self._process = subprocess.Popen(
+            [*command, str(write_end)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=self._errors,
+            pass_fds=(write_end,),
+            env=environment,
+            start_new_session=True,
+        )
+        os.close(write_end)
+        self._buffer = bytearray()
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # it died at once: hear() tells of it
+            self._process.stdin.write(to_line(request))
+            self._process.stdin.close()
+
+    def hear(self, patience_s: float) -> Any:
+        """Return the next message, or Died, or Silent after `patience_s`. Raises Interruption when a signal came."""
+        deadline = time.monotonic() + patience_s
+        while True:
+            line, separator, rest = self._buffer.partition(b"\n")
+            if separator:
+                self._buffer = rest
+                try:
+                    return message_from(bytes(line))
+                except msgspec.DecodeError as error:
+                    return Died("said what is no message", str(error))
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
+                return Silent(f"said nothing for {patience_s:.0f} s", self._last_lines())
+            readable, _, _ = select.select([self._interruption, self._read_end], [], [], left_s)
+            if self._interruption in readable:
+                raise Interruption(os.read(self._interruption, 1)[0])
+            if readable:
+                chunk = os.read(self._read_end, 2**20)
+                if not chunk or len(self._buffer) > _LONGEST_LINE:
+                    return self._end()
+                self._buffer += chunk
+
+    def last_word(self, patience_s: float) -> Finished | None:
+        """Return Finished when the worker finishes, None when it dies or hangs first. Raises Interruption."""
+        while True:
+            message = self.hear(patience_s)
+            if isinstance(message, Finished):
+                return message
+            if isinstance(message, Died | Silent):
+                return None
+
+    def stop(self) -> None:
+        """Kill the worker's whole process group, if any of it is left, and collect it."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        os.close(self._read_end)
+        self._errors.close()
+
+    def _end(self) -> Died:
+        """Return how the worker ended, once its pipe is closed."""
+        try:
+            code = self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            return Died("closed its pipe", self._last_lines())
+        if code < 0:
+            return Died(f"died of {signal.Signals(-code).name}", self._last_lines())
+        return Died(f"exited with {code}", self._last_lines())
+
+    def _last_lines(self) -> str:
+        self._errors.seek(0, os.SEEK_END)
+        self._errors.seek(max(0, self._errors.tell() - 4096))
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        return " | ".join(line.strip() for line in lines[-_LAST_LINES:]) or "it left no message"

@@ -1,0 +1,126 @@
+"""A kernel made ready to be timed: compiled, checked, its data placed where it will be used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import cache
+from time import perf_counter_ns
+from typing import Any
+
+import numba
+import numpy as np
+from numba import njit, prange
+
+from roofline.codegen.assembly import assembly_of
+from roofline.codegen.audit import vector_register
+from roofline.kernels.check import check
+from roofline.kernels.compile import compiled
+from roofline.kernels.kernel import Kernel
+from roofline.kernels.library import blas_threads
+from roofline.measurement.blocks import CHAIN_TURNS, Intervals, chain_block, intervals_of, kernel_block
+from roofline.measurement.buffers import placed
+from roofline.measurement.team import Team
+
+SEED = 20261130
+"""Of every kernel's data: the same numbers in every run."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One kernel at one size, dtype and thread count, correct and ready. Make it with `prepare`."""
+
+    kernel: Kernel
+    team: Team
+    threads: int
+    error: float
+    tolerance: float
+    register: str | None
+    """Widest register that does its arithmetic; None for a library call or where there is none."""
+    block: Callable[[int, np.ndarray], None]
+    """Runs `repeats` calls on the placed data and writes start, stop and end of the add chain."""
+
+    def take(self, repeats: int) -> tuple[float, float]:
+        """Return (seconds of one clock interval around `repeats` calls, clock held right after in Hz)."""
+        out = np.zeros((1, 3), np.int64)
+        if self.threads == 1:
+            self.team.each(lambda _: self.block(repeats, out[0]), 1)
+        else:
+            self.block(repeats, out[0])
+        intervals: Intervals = intervals_of([out], CHAIN_TURNS)
+        return intervals.samples_s[0], intervals.clock_hz[0]
+
+    def limits(self) -> AbstractContextManager[Any]:
+        """Lend a context in which libraries use as many threads as this subject."""
+        return nullcontext() if self.kernel.compiled else blas_threads(self.threads)
+
+
+def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int) -> Subject:
+    """Compile a kernel, check its result and place its data; raises WrongResult before anything is timed.
+
+    One thread: everything runs on the team's first, pinned thread. More: the kernel's own parallel loop runs on
+    Numba's threads (or the library's), which are as many and share the same CPUs, but choose freely among them.
+    """
+    parallel = threads > 1
+    arguments = kernel.make_arguments(n, dtype, np.random.default_rng(SEED))
+    call: Any = compiled(kernel, parallel)
+    if parallel:
+        numba.set_num_threads(threads)
+    with nullcontext() if kernel.compiled else blas_threads(threads):
+        error, tolerance = check(kernel, call, arguments, n)
+    twins = placed(arguments)
+    if parallel:
+        _fill_parallel(twins, arguments)
+    else:
+        team.each(lambda _: _fill(twins, arguments), 1)
+    if kernel.compiled:
+        variant = "parallel" if parallel else "serial"
+        name = f"{kernel.name.replace('.', '_')}_{variant}_{kernel.digest}"
+        types = tuple(map(numba.typeof, arguments))
+        returns = call.overloads[types].signature.return_type != numba.types.none
+        timed = kernel_block(call, name, len(arguments), returns)
+        sink = np.zeros(1, arguments_dtype(arguments))
+        register = vector_register(assembly_of(call, types))
+
+        def block(repeats: int, out: np.ndarray) -> None:
+            timed(repeats, CHAIN_TURNS, sink, out, *twins)
+
+    else:
+        register = None
+
+        def block(repeats: int, out: np.ndarray) -> None:
+            out[0] = perf_counter_ns()
+            for _ in range(repeats):
+                call(*twins)
+            out[1] = perf_counter_ns()
+            chain_block(CHAIN_TURNS, out)
+
+    return Subject(kernel, team, threads, error, tolerance, register, block)
+
+
+def arguments_dtype(arguments: Sequence[Any]) -> np.dtype[Any]:
+    """Return the dtype of the first array among the arguments."""
+    return next(value.dtype for value in arguments if isinstance(value, np.ndarray))
+
+
+def _fill(twins: Sequence[Any], arguments: Sequence[Any]) -> None:
+    for twin, value in zip(twins, arguments, strict=True):
+        if isinstance(value, np.ndarray):
+            np.copyto(twin, value)
+
+
+def _fill_parallel(twins: Sequence[Any], arguments: Sequence[Any]) -> None:
+    """Copy with the same static schedule as a kernel's outer loop, so that pages lie near the thread that uses them."""
+    for twin, value in zip(twins, arguments, strict=True):
+        if isinstance(value, np.ndarray):
+            _copy_block()(twin.ravel("K"), value.ravel("K"))
+
+
+@cache
+def _copy_block() -> Any:
+    def copy_parallel(target, source):  # type: ignore[no-untyped-def]
+        for i in prange(target.size):
+            target[i] = source[i]
+
+    return njit(nogil=True, parallel=True, cache=True)(copy_parallel)

@@ -1,0 +1,24 @@
+"""The sweep: load bandwidth of one core over working sets from 4 KiB to beyond the last cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from roofline.measurement.memory import UNROLLS, MemoryProbe
+from roofline.model.isa import Isa
+from roofline.model.run import SweepPoint
+
+_SAMPLES = 8
+
+
+def sweep(
+    probe: MemoryProbe, isa: Isa, sizes: Sequence[int], heartbeat: Callable[[float], None]
+) -> tuple[SweepPoint, ...]:
+    """Return the best load bandwidth at each size, in order; `heartbeat` is told the share that is done."""
+    points = []
+    probe.reserve(max(sizes))
+    for number, size_bytes in enumerate(sizes):
+        sampler, used_bytes = probe.sampler(isa, "load", UNROLLS[0], 1, size_bytes)
+        points.append(SweepPoint(size_bytes=used_bytes, byte_per_s=sampler.best_rate(_SAMPLES)))
+        heartbeat((number + 1) / len(sizes))
+    return tuple(points)

@@ -1,0 +1,201 @@
+"""The worker: a process of its own that compiles, measures, and streams what it finds to its launcher.
+
+Started as `python -m roofline.measurement.worker FD`: reads one Request on standard input, writes messages to the
+file descriptor FD. Whatever a kernel does to the process costs at most the point that is being measured.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import llvmlite.binding as llvm
+from threadpoolctl import threadpool_info
+
+from roofline.errors import CodegenError, MeasurementError, RooflineError, WrongResult
+from roofline.kernels.registry import kernel_named
+from roofline.measurement.compute import ComputeProbe, arithmetic_code, candidate_chains
+from roofline.measurement.levels import find_levels, sweep_sizes, working_set_bytes
+from roofline.measurement.measure import KernelProbe
+from roofline.measurement.memory import UNROLLS, MemoryProbe, stream_code
+from roofline.measurement.message import Began, Finished, Request, request_from, to_line
+from roofline.measurement.plan import WEIGHTS, ComputePoint, KernelPoint, MemoryPoint, Point, SweepPoints
+from roofline.measurement.probe import stage_for
+from roofline.measurement.subject import prepare
+from roofline.measurement.sweep import sweep
+from roofline.measurement.team import Team
+from roofline.model.isa import Isa, isa_named, isas_of
+from roofline.model.machine import Blas
+from roofline.model.run import (
+    ComputeMeasured,
+    Failure,
+    KernelMeasured,
+    LevelsFound,
+    LibrariesFound,
+    MemoryMeasured,
+    PointFailed,
+    Record,
+)
+
+Send = Callable[[Record | Began | Finished], None]
+
+_COMPILE_N = 8
+_DEFAULT_BUFFER_BYTES = 2**30
+"""What one thread's working set may take where the memory budget is unknown."""
+_PR_SET_PDEATHSIG = 1
+
+
+class Worker:
+    """Measures the points of one request, in order, remembering the ceilings for the kernels."""
+
+    def __init__(self, request: Request, team: Team, clock: Callable[[], float] = time.perf_counter) -> None:
+        """`clock` (seconds) watches the budget."""
+        plan, machine = request.plan, request.machine
+        available = isas_of(machine.arch, machine.features)
+        self.request = request
+        self.isas: Sequence[Isa] = tuple(isa_named(name, available) for name in plan.isas)
+        self.clock = clock
+        self.started_s = clock() - request.spent_s
+        self.stage = stage_for(team, clock)
+        self.compute = ComputeProbe(self.stage)
+        self.memory = MemoryProbe(self.stage)
+        self.ceilings = request.ceilings
+        self.levels = request.levels
+        budget_bytes = plan.memory_budget_bytes
+        self.most_bytes = _DEFAULT_BUFFER_BYTES if budget_bytes is None else budget_bytes // plan.threads[-1]
+
+    def run(self, send: Send) -> None:
+        """Measure every point from the request's first on."""
+        for index in range(self.request.first, len(self.request.plan.points)):
+            began = Began(index=index)
+            send(began)
+            point = self.request.plan.points[index]
+            try:
+                for record in self.measured(point, self.budget_s(index), partial(send, began)):
+                    send(record)
+            except RooflineError as error:
+                send(PointFailed(failure=Failure(kind=kind_of(error), point=point.name, message=str(error))))
+            except Exception as error:  # whatever a kernel raises costs its point, never the run
+                text = f"{type(error).__name__}: {error}"
+                send(PointFailed(failure=Failure(kind="raised", point=point.name, message=text)))
+
+    def budget_s(self, index: int) -> float:
+        """Return what the point at `index` may take: its weight's share of what is left of the budget."""
+        plan = self.request.plan
+        left_s = max(0.0, plan.budget_s - (self.clock() - self.started_s))
+        return left_s * WEIGHTS[type(plan.points[index])] / plan.weight(index)
+
+    def measured(self, point: Point, budget_s: float, heartbeat: Callable[[], None]) -> Iterator[Record]:
+        """Yield what is measured of one point. Raises RooflineError when it cannot be."""
+        match point:
+            case SweepPoints():
+                machine = self.request.machine
+                threads_per_core = max(1, (machine.hardware_threads or 1) // (machine.cores or 1))
+                sizes = sweep_sizes(machine.caches, point.sizes, self.most_bytes)
+                points = sweep(self.memory, self.isas[-1], sizes, lambda _: heartbeat())
+                self.levels = find_levels(points, machine.caches, threads_per_core, self.most_bytes)
+                yield LevelsFound(levels=self.levels, sweep=points)
+            case ComputePoint():
+                isa = isa_named(point.isa, self.isas)
+                compute = self.compute.measure(isa, point.dtype, point.op, point.threads, budget_s)
+                self.ceilings = self.ceilings.with_ceiling(compute)
+                yield ComputeMeasured(ceiling=compute)
+            case MemoryPoint():
+                isa = isa_named(point.isa, self.isas)
+                size = working_set_bytes(self.levels, point.level, point.threads, self.most_bytes)
+                if isinstance(size, str):
+                    raise MeasurementError(size)
+                memory = self.memory.measure(point.level, point.pattern, isa, point.threads, size, budget_s)
+                self.ceilings = self.ceilings.with_ceiling(memory)
+                yield MemoryMeasured(ceiling=memory)
+            case KernelPoint():
+                probe = KernelProbe(self.stage, self.compute, self.memory, self.isas, self.levels, self.most_bytes)
+                kernel = kernel_named(point.kernel)
+                yield KernelMeasured(measurement=probe.measure(kernel, point, self.ceilings, budget_s))
+
+    def compile(self, codes: Sequence[str]) -> None:
+        """Compile the code of these names into Numba's cache, so that measuring only loads it."""
+        wanted = set(codes)
+        for point in self.request.plan.points:
+            if point.code not in wanted:
+                continue
+            wanted.remove(point.code)
+            try:
+                self._compile_point(point)
+            except RooflineError:
+                continue  # measuring will meet the same refusal, and report it with its point
+
+    def _compile_point(self, point: Point) -> None:
+        match point:
+            case SweepPoints():
+                stream_code(self.isas[-1], "load", UNROLLS[0])
+            case ComputePoint():
+                isa = isa_named(point.isa, self.isas)
+                for chains in candidate_chains(isa):
+                    arithmetic_code(isa, point.dtype, point.op, chains)
+            case MemoryPoint():
+                for unroll in UNROLLS:
+                    stream_code(isa_named(point.isa, self.isas), point.pattern, unroll)
+            case KernelPoint():
+                kernel = kernel_named(point.kernel)
+                prepare(kernel, _COMPILE_N, point.dtype, self.stage.team, point.threads).take(1)
+
+
+def kind_of(error: RooflineError) -> str:
+    """Return the kind of failure that an error is in the archive."""
+    kinds = {WrongResult: "wrong", CodegenError: "codegen", MeasurementError: "skipped"}
+    return next((kind for error_type, kind in kinds.items() if isinstance(error, error_type)), "raised")
+
+
+def libraries() -> LibrariesFound:
+    """Return what only this process knows: LLVM's version and the BLAS that NumPy has loaded."""
+    found = tuple(
+        Blas(
+            name=info["internal_api"],
+            version=info.get("version"),
+            architecture=info.get("architecture"),
+            threads=info.get("num_threads"),
+        )
+        for info in threadpool_info()
+        if info["user_api"] == "blas"
+    )
+    return LibrariesFound(llvm=".".join(map(str, llvm.llvm_version_info)), blas=found)
+
+
+def die_with_launcher() -> None:
+    """Ask Linux to kill this process when its launcher dies, so that none is left behind."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def main() -> None:
+    """Serve one request."""
+    faulthandler.enable()
+    die_with_launcher()
+    with os.fdopen(int(sys.argv[1]), "wb", buffering=0) as pipe:
+
+        def send(message: Record | Began | Finished) -> None:
+            pipe.write(to_line(message))
+
+        request = request_from(sys.stdin.buffer.readline())
+        plan = request.plan
+        if plan.cpus and hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, set(plan.cpus[: plan.threads[-1]]))
+        with Team(plan.cpus[: plan.threads[-1]], plan.threads[-1]) as team:
+            worker = Worker(request, team)
+            if request.compile_only is not None:
+                worker.compile(request.compile_only)
+            else:
+                send(libraries())
+                worker.run(send)
+        send(Finished())
+
+
+if __name__ == "__main__":
+    main()
