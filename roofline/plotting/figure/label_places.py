@@ -6,7 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import atan2, cos, degrees, hypot, sin
 
+import numpy as np
+from numpy.typing import NDArray
+
 Place = tuple[float, float]
+Places = NDArray[np.float64]
 MARKER_PX, NUMBER_PX = 5.5, 13.0
 """Room around the centre of a marker for itself, and for its number."""
 
@@ -24,13 +28,11 @@ class Line:
         (x0, y0), (x1, y1) = sorted((self.start, self.end))
         return atan2(y1 - y0, x1 - x0)
 
-    def distance(self, place: Place) -> float:
-        """Return how far the place is from the line, ends included."""
-        (x0, y0), (x1, y1) = self.start, self.end
-        length_squared = (x1 - x0) ** 2 + (y1 - y0) ** 2 or 1.0
-        along = ((place[0] - x0) * (x1 - x0) + (place[1] - y0) * (y1 - y0)) / length_squared
-        along = min(1.0, max(0.0, along))
-        return hypot(place[0] - x0 - along * (x1 - x0), place[1] - y0 - along * (y1 - y0))
+    def distances(self, places: Places) -> Places:
+        """Return how far each of the places is from the line, ends included."""
+        start, reach = np.array(self.start), np.subtract(self.end, self.start)
+        along = np.clip((places - start) @ reach / (reach @ reach or 1.0), 0.0, 1.0)
+        return _lengths(places - start - along[:, None] * reach)
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,13 @@ class Label:
         return degrees(self.angle)
 
     @property
-    def discs(self) -> list[Place]:
-        """Centres of discs of half the text's height that cover the text."""
+    def discs(self) -> Places:
+        """Centres of discs of the text's height, half of it apart, that cover the text; shape (discs, 2)."""
         half = max(0.0, (self.width_px - self.height_px) / 2)
-        count = max(1, round(2 * half / (0.5 * self.height_px)))
-        steps = [-half + 2 * half * step / count for step in range(count + 1)]
-        return [(self.centre[0] + s * cos(self.angle), self.centre[1] + s * sin(self.angle)) for s in steps]
+        steps = np.linspace(-half, half, 1 + max(1, round(4 * half / self.height_px)))
+        direction = np.array((cos(self.angle), sin(self.angle)))
+        places: Places = np.array(self.centre) + steps[:, None] * direction
+        return places
 
 
 @dataclass
@@ -68,23 +71,30 @@ class Paper:
 
     def place(self, width_px: float, height_px: float, line: Line) -> Label:
         """Put a text of this size beside `line`, as near to its start as nothing is hidden, and remember it."""
+        covered = np.concatenate([np.empty((0, 2)), *(label.discs for label in self.labels)])
+        markers = np.array(self.markers).reshape(-1, 2)
         candidates = _beside(line, width_px, height_px)
-        best = min(candidates, key=lambda pair: self._cost(pair[0], line) + 0.02 * pair[1])[0]
+        best = min(candidates, key=lambda pair: self._cost(pair[0], line, markers, covered) + 0.02 * pair[1])[0]
         self.labels.append(best)
         return best
 
-    def _cost(self, label: Label, own: Line) -> float:
+    def _cost(self, label: Label, own: Line, markers: Places, covered: Places) -> float:
         radius = label.height_px / 2
-        cost = 0.0
-        others = [disc for other in self.labels for disc in other.discs]
-        for disc in label.discs:
-            inside = min(disc[0], self.width_px - disc[0], disc[1], self.height_px - disc[1]) > radius + 2
-            cost += 0.0 if inside else 30.0
-            away = [hypot(disc[0] - x, disc[1] - y) - radius for x, y in self.markers]
-            cost += 12.0 * sum(gap < MARKER_PX for gap in away) + 4.0 * sum(gap < NUMBER_PX for gap in away)
-            cost += 20.0 * sum(hypot(disc[0] - x, disc[1] - y) < 2 * radius + 1 for x, y in others)
-            cost += 1.5 * sum(line is not own and line.distance(disc) < radius for line in self.lines)
-        return cost
+        discs = label.discs
+        edges = np.minimum(discs, np.array((self.width_px, self.height_px)) - discs).min(axis=1)
+        from_markers = _lengths(discs[:, None] - markers) - radius
+        crossed = sum(int((line.distances(discs) < radius).sum()) for line in self.lines if line is not own)
+        return (
+            30.0 * int((edges < radius + 2).sum())
+            + 20.0 * int((_lengths(discs[:, None] - covered) < 2 * radius + 1).sum())
+            + 12.0 * int((from_markers < MARKER_PX).sum())
+            + 4.0 * int((from_markers < NUMBER_PX).sum())
+            + 1.5 * crossed
+        )
+
+
+def _lengths(vectors: Places) -> Places:
+    return np.hypot(vectors[..., 0], vectors[..., 1])
 
 
 def _beside(line: Line, width_px: float, height_px: float) -> Iterator[tuple[Label, float]]:

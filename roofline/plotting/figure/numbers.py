@@ -22,7 +22,7 @@ def write_numbers(
         return
     x = [point.derived.flop_per_byte for point in drawn]
     y = [point.derived.flop_per_s for point in drawn]
-    covered = [span.value(*disc) for label in labels for disc in label.discs]
+    covered = [span.value(float(disc[0]), float(disc[1])) for label in labels for disc in label.discs]
     ends = [(span.value(*line.start), span.value(*line.end)) for line in lines]
     allocate: Any = textalloc.allocate  # its annotations ask for a list of arrays where it takes one size each
     _, _, texts, _ = allocate(

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from roofline.model.ceilings import Ceilings
+from roofline.model.machine import Environment, Machine
+from roofline.model.run import Run
+from roofline.plotting.summary import machine_line, tables, versions_line
+
+
+def test_tables_come_in_reading_order(run: Run) -> None:
+    titles = [table.title for table in tables(run)]
+    assert titles[:4] == ["Machine", "Roof: compute", "Roof: memory, GB/s", "Memory levels"]
+    assert titles[-2:] == ["Failures", "Caveats"]
+
+
+def test_a_run_that_measured_nothing_shows_where_it_ran_and_no_empty_table() -> None:
+    machine = Machine(cpu_model="?", arch="x86_64")
+    bare = Run(id="1", started_utc="x", machine=machine, environment=Environment(), reason="SIGINT")
+    (only,) = tables(bare)
+    assert only.title == "Machine"
+    assert dict(only.rows)["run"] == "1, x; INCOMPLETE: SIGINT"
+
+
+def test_the_machine_line_leaves_out_what_is_unknown(run: Run) -> None:
+    assert machine_line(run.machine) == "AMD EPYC (zen4), 2 cores, 8 GiB, kvm"
+    assert machine_line(Machine(cpu_model="AMD\nEPYC", arch="x86_64", cores=1)) == r"AMD\nEPYC, 1 core"
+
+
+def test_hardware_threads_are_named_when_they_are_not_the_cores(run: Run) -> None:
+    assert "2 cores, 4 hardware threads" in machine_line(replace(run.machine, hardware_threads=4))
+
+
+def test_versions_name_the_blas(run: Run) -> None:
+    assert versions_line(run).endswith("NumPy 2.4.6, openblas 0.3.30 SkylakeX")
+
+
+def test_caveats_of_single_numbers_follow_those_of_the_run(run: Run) -> None:
+    ceiling = replace(run.ceilings.compute[0], caveats=("clock moved",))
+    measurement = replace(run.measurements[0], caveats=("few samples",))
+    marked = replace(run, ceilings=Ceilings(compute=(ceiling,)), measurements=(measurement,))
+    caveats = tables(marked)[-1]
+    assert len(caveats.groups[0]) == len(run.caveats)
+    assert caveats.groups[1] == (
+        ("scalar fma f64 ×1", "clock moved"),
+        (f"stream.copy n={measurement.n} f64 ×1", "few samples"),
+    )
