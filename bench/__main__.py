@@ -53,7 +53,6 @@ def main(args: Sequence[str] | None = None, session: Session | None = None) -> i
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        _abandon_stdout()
         return 0  # `| head -1` has what it wanted
     except KeyboardInterrupt:
         return _fail("interrupted", INTERRUPTED, session)
@@ -66,8 +65,6 @@ def main(args: Sequence[str] | None = None, session: Session | None = None) -> i
         code = next(EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES)
         return _fail(str(error), code, session)
     except Exception as error:  # the edge: whatever it is, a user gets a line and a code
-        if isinstance(error, OSError):  # a full disk under stdout: what is buffered cannot be written later either
-            _abandon_stdout()
         what = f"internal error: {type(error).__name__}: {error}"
         hint = "" if session.verbose else "; run again with -v for the traceback and report it"
         return _fail(what + hint, INTERNAL_ERROR, session)
@@ -91,12 +88,6 @@ def _fail(message: str, code: int, session: Session) -> int:
             traceback.print_exc()
         click.echo(f"error: {one_line(message)}", err=True)
     return code
-
-
-def _abandon_stdout() -> None:
-    """Point stdout at nothing, so that the interpreter does not complain about unflushed text when it ends."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from bench.cli.text import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
+
     from roofline.measurement.launch import Progress
 
 LINE_EVERY_S = 5.0

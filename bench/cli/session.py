@@ -58,6 +58,7 @@ class Session:
             force_terminal=always or terminal,
             color_system=None if colourless or not (always or terminal) else "standard" if always else "auto",
             width=None if terminal or "COLUMNS" in os.environ else PIPED_COLUMNS,
+            no_color=colourless,
             highlight=False,
             markup=False,
             emoji=False,

@@ -90,6 +90,11 @@ def test_a_results_folder_that_cannot_be_written_is_found_before_measuring(ask: 
     assert answer.err.count("\n") == 1
 
 
+def test_the_results_folder_is_looked_at_before_anything_else(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    assert ask("all", "--threads", "4096", "--results", str(tmp_path / "file")).code == 73
+
+
 def test_a_broken_archive_is_exit_code_4_with_the_reason(ask: Ask, tmp_path: Path) -> None:
     broken = tmp_path / "run.json"
     broken.write_text('{"schema": 1, "id": ')

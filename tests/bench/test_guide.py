@@ -6,7 +6,6 @@ import pytest
 from answer import Ask
 
 from bench.cli.guide import pages, title
-from bench.cli.session import Session
 
 
 def blocks(text: str, language: str) -> list[str]:
@@ -34,10 +33,3 @@ def test_with_colours_a_page_is_laid_out(ask: Ask) -> None:
     answer = ask("guide", "method", "--color", "always")
     assert "\x1b[" in answer.out
     assert "**" not in answer.out
-
-
-def test_no_colour_reaches_a_pipe_unless_it_is_asked_for(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "\x1b" not in ask("machine").out
-    assert "\x1b" in ask("machine", "--color", "always").out
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b" not in ask("machine", session=Session(color="auto")).out
