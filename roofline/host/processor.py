@@ -44,7 +44,7 @@ def read_processor(tree: Tree, cpu: int | None = None) -> Processor:
     vendor, part = _vendor(facts), facts.get("CPU part", "").lower()
     microarchitecture = microarchitecture_of(arch, vendor, flags, part)
     names = (facts.get(key) for key in ("model name", "cpu model", "cpu"))
-    name = next((printable(name) for name in names if printable(name) and name != UNKNOWN), None)
+    name = next((printable(name) for name in names if printable(name)), None)
     if name is None and vendor and part:
         name = printable(f"{vendor} {microarchitecture or f'part {part}'}")
     return Processor(name=name or UNKNOWN, arch=arch, microarchitecture=microarchitecture, flags=flags)
@@ -62,7 +62,7 @@ def microarchitecture_of(arch: str, vendor: str | None, flags: frozenset[str], p
     settles it on AArch64. In a guest whose hypervisor hides features the answer may be a generic level such as
     `x86_64_v4`. None when nothing more is known than the architecture.
     """
-    if arch not in TARGETS or not flags:
+    if arch not in TARGETS:
         return None
     family = TARGETS[arch]
     if arch == "aarch64":

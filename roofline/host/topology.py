@@ -80,7 +80,7 @@ def read_topology(tree: Tree) -> Topology:
     cpus = tuple(
         Cpu(
             number=cpu,
-            core=_core(tree, cpu, online),
+            core=_core(tree, cpu),
             socket=_natural(tree.number(f"{_CPUS}/cpu{cpu}/topology/physical_package_id")),
             node=node_of.get(cpu),
             core_class=class_of.get(cpu, 0),
@@ -104,11 +104,11 @@ def _natural(number: int | None) -> int | None:
     return number if number is not None and number >= 0 else None
 
 
-def _core(tree: Tree, cpu: int, online: tuple[int, ...]) -> int | None:
+def _core(tree: Tree, cpu: int) -> int | None:
     for name in ("core_cpus_list", "thread_siblings_list"):  # the latter is the name before Linux 5.3
         siblings = tree.cpus(f"{_CPUS}/cpu{cpu}/topology/{name}")
         if siblings and cpu in siblings:
-            return min(set(siblings) & set(online))
+            return min(siblings)
     return None
 
 

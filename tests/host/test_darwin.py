@@ -66,6 +66,7 @@ def test_a_cluster_with_its_own_l2_counts_as_an_instance(hosts: Path) -> None:
 def test_an_intel_mac_has_smt_and_three_levels() -> None:
     machine = machine_from_sysctl(INTEL)
     assert (machine.arch, machine.cores, machine.hardware_threads, machine.core_classes) == ("x86_64", 4, 8, ())
+    assert machine.features == ("avx", "avx2", "f16c", "fma", "sse2", "ssse3")
     assert machine.isas == ("scalar", "sse2", "avx2")
     assert machine.caches == (
         Cache(name="L1", size_bytes=32 * KIB, line_bytes=64, shared_by=2, instances=4),
@@ -78,6 +79,11 @@ def test_an_intel_mac_has_smt_and_three_levels() -> None:
 def test_a_chip_that_archspec_does_not_know_has_no_microarchitecture(hosts: Path) -> None:
     text = (hosts / "apple_m1.sysctl").read_text().replace("Apple M1", "Apple M99 Max")
     assert machine_from_sysctl(text).microarchitecture is None
+
+
+def test_neon_is_known_by_its_newer_name_too(hosts: Path) -> None:
+    text = (hosts / "apple_m1.sysctl").read_text().replace("hw.optional.neon: 1\n", "")
+    assert "neon" in machine_from_sysctl(text).features
 
 
 def test_llvm_features_take_precedence(hosts: Path) -> None:
