@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from lettering_of import overlapping, texts, written_on
+from matplotlib.text import Text
 from msgspec.structs import replace
 
 from roofline.errors import ResultsError
@@ -51,6 +52,7 @@ def test_hostile_names_are_drawn_literally_without_a_warning(hostile: Run) -> No
     assert shown[3].startswith(r"new\nli") and shown[3].endswith(r"\x1b[31m")
     assert shown[4].startswith(r"\U0001") and shown[4].endswith("rocket")
     assert overlapping(written) == []
+    assert not [text for text in page.findobj(Text) if text.get_gid() not in (None, "number") and text.get_parse_math()]
     assert all(text.corners[:, 0].max() <= page.bbox.width - 5 for text in written)
 
 

@@ -8,7 +8,8 @@ from matplotlib.text import Text
 from roofline.plotting.figure import style
 from roofline.plotting.text import elided
 
-LONGEST_WORD = 100
+MOST_CHARACTERS = 300
+"""More than fit into any line: cutting begins here."""
 
 
 def width_px(figure: FigureBase, text: str, size_px: float = style.SMALL_PX, weight: str = "normal") -> float:
@@ -21,17 +22,17 @@ def width_px(figure: FigureBase, text: str, size_px: float = style.SMALL_PX, wei
 
 def fitted(figure: FigureBase, text: str, most_px: float, size_px: float, weight: str = "normal") -> str:
     """Return the text, cut in its middle as far as it must be to fit."""
-    shown = text
+    shown = elided(text, MOST_CHARACTERS)
     while width_px(figure, shown, size_px, weight) > most_px and len(shown) > 1:
         shown = elided(text, len(shown) - 1)
     return shown
 
 
 def wrapped(figure: FigureBase, text: str, most_px: float) -> list[str]:
-    """Break the text at blanks into lines that fit; a word that fits no line is cut."""
+    """Break the text at blanks into lines that fit; a word that fits no line gets its own."""
     lines: list[str] = []
     line = ""
-    for word in (elided(word, LONGEST_WORD) for word in text.split(" ")):
+    for word in text.split(" "):
         grown = f"{line} {word}" if line else word
         if not line or width_px(figure, grown) <= most_px:
             line = grown
