@@ -38,7 +38,6 @@ def check_writable(results: Path) -> None:
         results.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=results, prefix=".probe-") as probe:
             probe.write(b"probe")
-            probe.flush()
     except OSError as error:
         refuse_results(results, error)
 
@@ -49,13 +48,14 @@ def read_bytes(path: Path) -> bytes:
         if path.exists() and not path.is_file():  # opening a pipe would wait for ever
             raise ArchiveError(f"{path} is not a regular file, expected a run file")
         with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_size > MAX_BYTES:
-                raise ArchiveError(oversized(str(path)))
-            return file.read(MAX_BYTES + 1)  # the size can lie, or grow: `parse` looks at what was read
+            data = file.read(MAX_BYTES + 1)  # whatever the file's size says, or becomes
     except OSError as error:
         raise ArchiveError(f"cannot read {path}: {error.strerror or error}; expected a run file") from error
-    except ValueError as error:
+    except ValueError as error:  # a name with a NUL
         raise ArchiveError(f"cannot read {str(path)!r}: {error}; expected the path of a run file") from error
+    if len(data) > MAX_BYTES:
+        raise ArchiveError(oversized(str(path)))
+    return data
 
 
 def write_synced(path: Path, data: bytes) -> None:

@@ -16,12 +16,8 @@ MAX_LABEL = 100
 
 
 def new_id(now_utc: datetime, rng: Random) -> str:
-    """Return the id of a run that starts now: `YYYYMMDD-HHMMSS-xxxx`, so that ids sort by time.
-
-    A time without a zone is taken as UTC.
-    """
-    aware = now_utc if now_utc.tzinfo is not None else now_utc.replace(tzinfo=UTC)
-    return f"{aware.astimezone(UTC):%Y%m%d-%H%M%S}-{rng.getrandbits(16):04x}"
+    """Return the id of a run that starts at this time, which has a zone: `YYYYMMDD-HHMMSS-xxxx`, sorted by time."""
+    return f"{now_utc.astimezone(UTC):%Y%m%d-%H%M%S}-{rng.getrandbits(16):04x}"
 
 
 def label_defect(text: str) -> str | None:

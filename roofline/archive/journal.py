@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from roofline.archive.disk import read_bytes, refuse_results
 from roofline.archive.document import from_tree, to_tree, typed
 from roofline.archive.plausibility import record_defects
-from roofline.archive.tree import MAX_BYTES, oversized, parse
+from roofline.archive.tree import parse
 from roofline.errors import ArchiveError
 from roofline.model.run import Caveat, Record, Run
 
@@ -103,10 +103,7 @@ def read_journal(path: Path) -> tuple[Run, int]:
     be read, or when its first line, which says what and where was measured, is lost.
     """
     source = str(path)
-    data = read_bytes(path)
-    if len(data) > MAX_BYTES:
-        raise ArchiveError(oversized(source))
-    lines = [line for line in data.split(b"\n") if line]
+    lines = [line for line in read_bytes(path).split(b"\n") if line]
     if len(lines) > MAX_LINES:
         raise ArchiveError(f"{source}: found {len(lines)} lines, expected the journal of a run, at most {MAX_LINES}")
     if not lines:

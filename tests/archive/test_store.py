@@ -14,11 +14,10 @@ import pytest
 from msgspec.structs import replace
 from small_run import small_run
 
-from roofline.archive.disk import check_writable, read_bytes
+from roofline.archive.disk import check_writable, read_bytes, write_synced
 from roofline.archive.document import encode
 from roofline.archive.journal import Journal, journal_path
 from roofline.archive.store import find, load, runs, save
-from roofline.archive.tree import MAX_BYTES
 from roofline.errors import ArchiveError, ResultsError, UnknownName, UsageError
 from roofline.model.run import Run
 
@@ -160,15 +159,18 @@ def test_what_cannot_be_read_is_an_archive_error(tmp_path: Path) -> None:
             load(path)
 
 
-def test_an_oversized_file_is_refused_without_reading_it(tmp_path: Path) -> None:
+def test_an_oversized_file_is_refused_without_reading_all_of_it(tmp_path: Path) -> None:
     with (tmp_path / "huge.json").open("wb") as file:
         file.truncate(2**40)  # sparse: no memory could hold it
     with pytest.raises(ArchiveError, match="larger than 64 MiB"):
         load(tmp_path / "huge.json")
 
 
-def test_no_more_than_the_limit_is_read_of_a_file_that_grows() -> None:
-    assert len(read_bytes(Path("/proc/self/status"))) <= MAX_BYTES
+def test_a_new_file_never_replaces_another(tmp_path: Path) -> None:
+    write_synced(tmp_path / "a", b"first")
+    with pytest.raises(FileExistsError):
+        write_synced(tmp_path / "a", b"second")
+    assert read_bytes(tmp_path / "a") == b"first"
 
 
 def test_runs_lists_every_run_oldest_first(tmp_path: Path) -> None:
@@ -232,6 +234,31 @@ def test_a_run_is_found_by_path(results: Path) -> None:
     assert find(str(path), results) == path
     renamed = path.rename(results / "baseline")
     assert find(str(renamed), results) == renamed
+
+
+def test_a_plain_name_means_a_saved_run_before_a_file(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("base", "other"):
+        (results / name).write_text("{}")
+    monkeypatch.chdir(results)
+    assert find("base", results).stem == "20261104-101000-a1b2"
+    assert find("./base", results) == Path("base")
+    assert find("other", results) == Path("other")
+
+
+def test_what_looks_like_a_path_means_a_file_before_a_label(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(run_at(50, "base.json"), results)
+    monkeypatch.chdir(results)
+    assert find("base.json", results).stem == "20261104-105000-a1b2"
+    (results / "base.json").write_text("{}")
+    assert find("base.json", results) == Path("base.json")
+
+
+def test_a_renamed_file_is_found_by_path_only(results: Path) -> None:
+    path = save(run_at(50), results)
+    renamed = path.rename(path.with_name("zz.json"))
+    assert find("last", results).stem == "20261104-103000-a1b2"
+    assert find(str(renamed), results) == renamed
+    assert renamed in [entry.path for entry in runs(results)]
 
 
 def test_a_saved_run_hides_its_journal(results: Path) -> None:
