@@ -21,6 +21,11 @@ TARGETS = {
 """CPUs for which the emitted code can be compiled and audited without running it: (triple, LLVM's CPU name)."""
 
 
+def llvm_version() -> str:
+    """Return the version of the LLVM that compiles here."""
+    return ".".join(map(str, llvm.llvm_version_info))
+
+
 def assembly_of(dispatcher: Any, signature: tuple[Any, ...] | None = None) -> str:
     """Return the assembly of a Numba function for these argument types, or of its only compiled signature.
 

@@ -113,6 +113,7 @@ def kernel_block(kernel: Callable[..., Any], name: str, arguments: int, returns:
         store="sink[0] = " if returns else "",
     )
     scope: dict[str, Any] = {
+        "__name__": __name__,  # a cached function is bound to its module again when it is loaded
         "kernel": kernel,
         "clock_ns": clock_ns,
         "clobber_memory": clobber_memory,

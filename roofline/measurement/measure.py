@@ -24,6 +24,9 @@ from roofline.model.work import Work
 
 _LEAST_SAMPLES = 6
 _MOST_SAMPLES = 60
+_FEWEST_SAMPLES = 3
+"""Samples that a point gets whatever its budget, unless they take _PATIENCE_S longer."""
+_PATIENCE_S = 1.0
 _ROOF_SAMPLES = 2
 """Roof samples per block, of which the better counts: an interrupt in one must not make the kernel look good."""
 _N_MULTIPLE = 64
@@ -82,7 +85,8 @@ class KernelProbe:
         size = working_set_bytes(self.levels, point.level, point.threads, self.most_bytes)
         if isinstance(size, str):
             raise MeasurementError(f"{point.level} cannot be measured with {point.threads} threads: {size}")
-        return kernel.n_for(size * point.threads, point.dtype, _N_MULTIPLE)
+        threads = 1 if point.level == "DRAM" else point.threads  # a DRAM set exceeds the last cache by itself
+        return kernel.n_for(size * threads, point.dtype, _N_MULTIPLE)
 
     def _own_ceiling(
         self, ceilings: Ceilings, point: KernelPoint, level: str, work: Work, register: str | None
@@ -125,5 +129,6 @@ class KernelProbe:
                 return repeats, samples_s, clock_hz, roof_rates, "precise"
             if len(samples_s) >= _MOST_SAMPLES:
                 return repeats, samples_s, clock_hz, roof_rates, "samples"
-            if self.stage.clock() >= deadline and samples_s:
+            late_s = self.stage.clock() - deadline
+            if late_s >= 0 and (len(samples_s) >= _FEWEST_SAMPLES or late_s >= _PATIENCE_S):
                 return repeats, samples_s, clock_hz, roof_rates, "budget"

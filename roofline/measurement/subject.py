@@ -25,6 +25,8 @@ from roofline.measurement.team import Team
 
 SEED = 20261130
 """Of every kernel's data: the same numbers in every run."""
+CHECKED_BYTES = 16 * 2**20
+"""Results are checked at the timed size up to this footprint; larger sizes run the same code on more of the same."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,7 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int) -> Sub
     call: Any = compiled(kernel, parallel)
     if parallel:
         numba.set_num_threads(threads)
-    with nullcontext() if kernel.compiled else blas_threads(threads):
-        error, tolerance = check(kernel, call, arguments, n)
+    error, tolerance = _checked(kernel, call, n, dtype, threads, arguments)
     twins = placed(arguments)
     if parallel:
         _fill_parallel(twins, arguments)
@@ -97,6 +98,17 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int) -> Sub
             chain_block(CHAIN_TURNS, out)
 
     return Subject(kernel, team, threads, error, tolerance, register, block)
+
+
+def _checked(
+    kernel: Kernel, call: Any, n: int, dtype: str, threads: int, arguments: tuple[Any, ...]
+) -> tuple[float, float]:
+    """Return (error, tolerance) of the kernel at n, or at the largest n of CHECKED_BYTES when n is beyond it."""
+    if kernel.work_of(n, dtype).footprint_bytes > CHECKED_BYTES:
+        n = kernel.n_for(CHECKED_BYTES, dtype)
+        arguments = kernel.make_arguments(n, dtype, np.random.default_rng(SEED))
+    with nullcontext() if kernel.compiled else blas_threads(threads):
+        return check(kernel, call, arguments, n)
 
 
 def arguments_dtype(arguments: Sequence[Any]) -> np.dtype[Any]:

@@ -15,9 +15,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-import llvmlite.binding as llvm
 from threadpoolctl import threadpool_info
 
+from roofline.codegen.assembly import llvm_version
 from roofline.errors import CodegenError, MeasurementError, RooflineError, WrongResult
 from roofline.kernels.registry import kernel_named
 from roofline.measurement.compute import ComputeProbe, arithmetic_code, candidate_chains
@@ -165,7 +165,7 @@ def libraries() -> LibrariesFound:
         for info in threadpool_info()
         if info["user_api"] == "blas"
     )
-    return LibrariesFound(llvm=".".join(map(str, llvm.llvm_version_info)), blas=found)
+    return LibrariesFound(llvm=llvm_version(), blas=found)
 
 
 def die_with_launcher() -> None:

@@ -5,6 +5,8 @@ Williams, Waterman, Patterson, "Roofline: an insightful visual performance model
 
 from __future__ import annotations
 
+from math import hypot
+
 from roofline.model.ceilings import (
     ALLOCATING_PATTERNS,
     PATTERN_WRITE_SHARE,
@@ -20,12 +22,16 @@ from roofline.model.work import Work
 def pattern_of(work: Work) -> str:
     """Return the plain access pattern that is most like `work`.
 
-    Work that writes what it has not read is like `triad`, `copy` or `store`, other work like `load` or `update`;
-    of these the one whose share of written bytes is nearest.
+    Nearest in two shares of the bytes: those written, and those written without having been read (which a
+    write-allocate cache fetches in vain).
     """
-    allocating = work.allocate_bytes > 0
-    alike = [pattern for pattern in PATTERN_WRITE_SHARE if (pattern in ALLOCATING_PATTERNS) == allocating]
-    return min(alike, key=lambda pattern: abs(PATTERN_WRITE_SHARE[pattern] - work.write_share))
+
+    def distance(pattern: str) -> float:
+        share = PATTERN_WRITE_SHARE[pattern]
+        allocated = share if pattern in ALLOCATING_PATTERNS else 0.0
+        return hypot(work.write_share - share, work.allocate_share - allocated)
+
+    return min(PATTERN_WRITE_SHARE, key=distance)
 
 
 class Roof(Value, frozen=True, kw_only=True):

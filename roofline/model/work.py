@@ -45,3 +45,8 @@ class Work(Value, frozen=True, kw_only=True):
     def write_share(self) -> float:
         """Written bytes / all bytes, between 0 (load only) and 1 (store only)."""
         return self.write_bytes / self.bytes if self.bytes else 0.0
+
+    @property
+    def allocate_share(self) -> float:
+        """Bytes that are written without having been read / all bytes."""
+        return self.allocate_bytes / self.bytes if self.bytes else 0.0
