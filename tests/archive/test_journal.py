@@ -206,6 +206,7 @@ def test_a_full_disk_loses_only_what_did_not_fit(tmp_path: Path) -> None:
         try:
             with pytest.raises(ResultsError, match=r"cannot write results in .*: File too large"):
                 journal.append(long)
+            assert read_journal(journal.path) == (grown(CAVEAT), 0)
             journal.append(CAVEAT)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

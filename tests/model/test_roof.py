@@ -78,6 +78,7 @@ def test_a_kernel_without_flops_is_bound_by_memory() -> None:
     both = roof(1.0, 1000.0)
     assert both.bound(copy) is both.memory
     assert both.least_s(copy) == 0.1
+    assert Roof(compute=compute(1.0)).bound(copy) is None
 
 
 def test_a_missing_ceiling_does_not_limit() -> None:
