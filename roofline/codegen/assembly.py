@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,11 @@ TARGETS = {
 def llvm_version() -> str:
     """Return the version of the LLVM that compiles here."""
     return ".".join(map(str, llvm.llvm_version_info))
+
+
+def target_cpu() -> str:
+    """Return LLVM's name of the CPU that code is compiled for here."""
+    return os.environ.get("NUMBA_CPU_NAME") or str(llvm.get_host_cpu_name())
 
 
 def assembly_of(dispatcher: Any, signature: tuple[Any, ...] | None = None) -> str:

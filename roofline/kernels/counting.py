@@ -24,7 +24,6 @@ class Number:
     """A number whose arithmetic is counted: each of + - * / is 1 flop; sign, abs and comparisons are none."""
 
     __slots__ = ("tally", "value")
-    __array_ufunc__ = None  # so that `numpy_scalar * number` comes here too
 
     def __init__(self, value: Any, tally: Tally) -> None:
         self.value = value

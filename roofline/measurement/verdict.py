@@ -17,17 +17,20 @@ NOISY_SPREAD = 0.10
 
 
 def judged(measurement: Measurement, ceilings: Ceilings) -> Measurement:
-    """Return the measurement with its status: ok, degraded(NOISY) or above_roof(likely cause)."""
+    """Return the measurement with its status: ok, degraded(NOISY) or above_roof(likeliest cause).
+
+    A point above the roof is refused whatever the cause: NOISY when its samples are so wide that the true value may
+    lie below, NEARER_LEVEL when the memory roof binds (the data came from a cache), else ROOF_TOO_LOW.
+    """
     derived = derive(measurement, ceilings)
     if derived is None:
         return measurement
+    noisy = derived.spread > NOISY_SPREAD
     if derived.percent_of_roof is not None and derived.percent_of_roof > 100 + TOLERANCE_PERCENT:
-        memory_bound = derived.bound is not None and derived.bound.startswith(measurement.level)
-        cause = "NEARER_LEVEL" if memory_bound else "ROOF_TOO_LOW"
+        memory_bound = derived.bound is not None and derived.bound.startswith(f"{measurement.level} ")
+        cause = "NOISY" if noisy else "NEARER_LEVEL" if memory_bound else "ROOF_TOO_LOW"
         return replace(measurement, status="above_roof", status_codes=(cause,))
-    if derived.spread > NOISY_SPREAD:
-        return replace(measurement, status="degraded", status_codes=("NOISY",))
-    return measurement
+    return replace(measurement, status="degraded", status_codes=("NOISY",)) if noisy else measurement
 
 
 def level_of(footprint_bytes: int, threads: int, levels: Sequence[Level]) -> str:

@@ -17,7 +17,7 @@ from functools import partial
 
 from threadpoolctl import threadpool_info
 
-from roofline.codegen.assembly import llvm_version
+from roofline.codegen.assembly import llvm_version, target_cpu
 from roofline.errors import CodegenError, MeasurementError, RooflineError, WrongResult
 from roofline.kernels.registry import kernel_named
 from roofline.measurement.compute import ComputeProbe, arithmetic_code, candidate_chains
@@ -165,7 +165,7 @@ def libraries() -> LibrariesFound:
         for info in threadpool_info()
         if info["user_api"] == "blas"
     )
-    return LibrariesFound(llvm=llvm_version(), blas=found)
+    return LibrariesFound(llvm=llvm_version(), target_cpu=target_cpu(), blas=found)
 
 
 def die_with_launcher() -> None:

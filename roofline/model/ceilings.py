@@ -21,6 +21,10 @@ class Audit(Value, frozen=True, kw_only=True):
     """All instructions in one turn of the hot loop."""
 
 
+CAVEAT_MEANINGS = {"NO_FLAT_TOP": "the best sample stands alone, so the ceiling may be too low; measure again"}
+"""What the codes in a ceiling's `caveats` tell."""
+
+
 class ComputeCeiling(Value, frozen=True, kw_only=True):
     """A rate of arithmetic that no kernel of this dtype, ISA and thread count can exceed."""
 

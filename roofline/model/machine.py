@@ -105,6 +105,8 @@ class Environment(Value, frozen=True, kw_only=True):
     numba: str | None = None
     llvmlite: str | None = None
     llvm: str | None = None
+    target_cpu: str | None = None
+    """CPU that LLVM took this one for and compiled for, e.g. `znver4`."""
     numpy: str | None = None
     blas: tuple[Blas, ...] = ()
     variables: dict[str, str] = {}

@@ -104,6 +104,7 @@ class LibrariesFound(Value, frozen=True, kw_only=True, tag_field="record", tag="
     """What only the measuring process knows of its environment."""
 
     llvm: str
+    target_cpu: str
     blas: tuple[Blas, ...]
 
 
@@ -154,7 +155,9 @@ class Run(Value, frozen=True, kw_only=True):
             case CaveatFound():
                 return replace(self, caveats=(*self.caveats, record.caveat))
             case LibrariesFound():
-                environment = replace(self.environment, llvm=record.llvm, blas=record.blas)
+                environment = replace(
+                    self.environment, llvm=record.llvm, target_cpu=record.target_cpu, blas=record.blas
+                )
                 return replace(self, environment=environment)
 
     def derived(self, measurement: Measurement) -> Derived | None:

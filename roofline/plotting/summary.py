@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from roofline.model.ceilings import CAVEAT_MEANINGS
 from roofline.model.machine import Machine
 from roofline.model.run import Run
 from roofline.plotting.kernel_tables import kernel_tables
@@ -56,6 +57,7 @@ def versions_line(run: Run) -> str:
         "NumPy": environment.numpy,
     }
     parts = [f"{name} {version}" for name, version in named.items() if version is not None]
+    parts += [f"for {environment.target_cpu}"] if environment.target_cpu else []
     parts += [" ".join(filter(None, (blas.name, blas.version, blas.architecture))) for blas in environment.blas]
     return printable(", ".join(parts))
 
@@ -87,13 +89,21 @@ def failures_table(run: Run) -> Table:
 
 
 def caveats_table(run: Run) -> Table:
-    """Return what the reader of the numbers must know: first of the whole run, then of single numbers."""
+    """Return what the reader of the numbers must know: first of the whole run, then of single numbers, by code."""
     columns = (Column("code"), Column("what to know", wraps=True))
     of_run = [(printable(caveat.code), printable(caveat.message)) for caveat in run.caveats]
-    of_points = [(printable(c.name), printable(text)) for c in run.ceilings.all for text in c.caveats]
-    of_points += [
-        (printable(f"{m.kernel} n={m.n} {m.dtype} ×{m.threads}"), printable(text))
-        for m in run.measurements
-        for text in m.caveats
-    ]
-    return Table("Caveats", columns, tuple(filter(None, (tuple(of_run), tuple(of_points)))))
+    numbers: dict[str, list[str]] = {}
+    for ceiling in run.ceilings.all:
+        for code in ceiling.caveats:
+            numbers.setdefault(code, []).append(ceiling.name)
+    for measurement in run.measurements:
+        for code in measurement.caveats:
+            name = f"{measurement.kernel} n={measurement.n} {measurement.dtype} ×{measurement.threads}"
+            numbers.setdefault(code, []).append(name)
+    of_numbers = [(printable(code), printable(_told(code, names))) for code, names in numbers.items()]
+    return Table("Caveats", columns, tuple(filter(None, (tuple(of_run), tuple(of_numbers)))))
+
+
+def _told(code: str, names: list[str]) -> str:
+    meaning = CAVEAT_MEANINGS.get(code)
+    return f"{f'{meaning}: ' if meaning else ''}{', '.join(names)}"
