@@ -24,3 +24,9 @@ def small_run() -> Run:
         if m.threads == 1 and m.dtype == "f64" and m.level in ("L1", "L2") and m.kernel in KERNELS
     )
     return replace(run, ceilings=ceilings, measurements=measurements, sweep=run.sweep[:4])
+
+
+def run_at(minute: int, label: str | None = None) -> Run:
+    """Return the small run as if started at this minute."""
+    started_utc = f"2026-11-04T10:{minute:02}:00Z"
+    return replace(small_run(), id=f"20261104-10{minute:02}00-a1b2", started_utc=started_utc, label=label)

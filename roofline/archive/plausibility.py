@@ -13,13 +13,11 @@ from roofline.archive.tree import Defect, shown
 from roofline.model.ceilings import Ceiling, ComputeCeiling
 from roofline.model.measurement import STATUSES, Measurement
 from roofline.model.run import (
-    CaveatFound,
     ComputeMeasured,
     KernelMeasured,
     Level,
     LevelsFound,
     MemoryMeasured,
-    PointFailed,
     Record,
     Run,
     SweepPoint,
@@ -59,7 +57,7 @@ def run_defects(run: Run) -> Iterator[Defect]:
 
 
 def record_defects(record: Record) -> Iterator[Defect]:
-    """Yield what is implausible in one record of a journal."""
+    """Yield what is implausible in one record of a journal: those that hold only texts have nothing to check."""
     match record:
         case ComputeMeasured() | MemoryMeasured():
             yield from ceiling_defects(record.ceiling, "ceiling")
@@ -67,8 +65,6 @@ def record_defects(record: Record) -> Iterator[Defect]:
             yield from measurement_defects(record.measurement, "measurement")
         case LevelsFound():
             yield from _level_defects(record.levels, record.sweep)
-        case PointFailed() | CaveatFound():
-            pass
 
 
 def ceiling_defects(ceiling: Ceiling, path: str) -> Iterator[Defect]:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from sample_host import sample_environment, sample_machine
 
 from roofline.model.ceilings import Ceilings
+from roofline.model.machine import Blas
 from roofline.model.measurement import Measurement, derive
 from roofline.model.run import (
     SCHEMA,
@@ -18,6 +19,7 @@ from roofline.model.run import (
     KernelMeasured,
     Level,
     LevelsFound,
+    LibrariesFound,
     MemoryMeasured,
     PointFailed,
     Run,
@@ -41,6 +43,8 @@ POINT = Measurement(
     repeats=1,
     samples_s=(1e-6,),
 )
+BLAS = Blas(name="openblas")
+LOADED = replace(START.environment, llvm="9", target_cpu="z", blas=(BLAS,))
 LEVEL, SWEPT = Level(name="L1"), SweepPoint(size_bytes=4096, byte_per_s=1e9)
 FAILURE, CAVEAT = Failure(kind="hung", point="a.b", message="m"), Caveat(code="VM", message="m")
 
@@ -59,6 +63,7 @@ def test_a_run_starts_empty_incomplete_and_of_this_schema() -> None:
         (KernelMeasured(measurement=POINT), {"measurements": (POINT,)}),
         (PointFailed(failure=FAILURE), {"failures": (FAILURE,)}),
         (CaveatFound(caveat=CAVEAT), {"caveats": (CAVEAT,)}),
+        (LibrariesFound(llvm="9", target_cpu="z", blas=(BLAS,)), {"environment": LOADED}),
     ],
     ids=lambda value: type(value).__name__,
 )
