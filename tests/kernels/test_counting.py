@@ -56,8 +56,9 @@ def test_arithmetic_is_one_flop_each_and_signs_and_comparisons_are_none():
         x = (a[0] + 1) * 2 - b[0] / s
         y = 1 + (2 - a[0]) * (1 / b[0])
         z = np.float64(3) * x
-        if -x < y or abs(z) >= s or x == y or x <= y or x > +y:
-            z = y
+        for unlikely in (-x == y, abs(z) > s, x == y, x <= y, +x < y, z >= 99):
+            if unlikely:
+                a[0] = x
 
     assert counted(body).flops == 4 + 4 + 1
 

@@ -15,6 +15,7 @@ from bench.test_kernels import percent_of_roof
 from roofline.kernels.library import blas_threads
 from roofline.kernels.registry import kernel_named
 from roofline.model.ceilings import Ceilings
+from roofline.model.roof import roof_of
 from roofline.model.run import Run
 
 ROOT = Path(__file__).parents[2]
@@ -48,23 +49,14 @@ def test_the_harness_without_timing_is_a_correctness_test(tmp_path: Path):
     assert "Median" not in output
 
 
-def test_percent_of_roof_is_the_least_time_over_the_median_time(run: Run):
-    level = next(level for level in run.levels if level.effective_bytes)
-    assert level.effective_bytes is not None
+def test_percent_of_roof_is_the_least_time_over_the_median_time_in_the_level_that_holds_the_data(run: Run):
     triad = kernel_named("stream.triad")
-    work = triad.work_of(triad.n_for(level.effective_bytes, "f64"), "f64")
-    ceiling = run.ceilings.best_memory(level.name, 1, ("triad",))
-    assert ceiling is not None
-    least_s = work.bytes / ceiling.byte_per_s
-    assert percent_of_roof(run, work, "f64", 2 * least_s) == pytest.approx(50)
-
-
-def test_percent_of_roof_beyond_every_cache_is_of_the_memory_roof(run: Run):
-    triad = kernel_named("stream.triad")
-    work = triad.work_of(10**9, "f64")
-    ceiling = run.ceilings.best_memory("DRAM", 1, ("triad",))
-    assert ceiling is not None
-    assert percent_of_roof(run, work, "f64", work.bytes / ceiling.byte_per_s) == pytest.approx(100)
+    capacities = {level.name: level.effective_bytes for level in run.levels if level.effective_bytes}
+    assert capacities
+    for level, footprint_bytes in {**capacities, "DRAM": 2 * max(capacities.values())}.items():
+        work = triad.work_of(triad.n_for(footprint_bytes, "f64"), "f64")
+        roof = roof_of(run.ceilings, dtype="f64", threads=1, level=level, work=work)
+        assert percent_of_roof(run, work, "f64", 2 * roof.least_s(work)) == pytest.approx(50)
 
 
 def test_a_run_without_ceilings_gives_no_percentage(run: Run):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -103,6 +105,15 @@ def test_a_chain_of_streams_four_kernels_neither_grows_nor_decays(rng: np.random
         add(c, a, b)
         triad(a, b, c, q)
     np.testing.assert_allclose(a, start, rtol=1e-12)
+
+
+@pytest.mark.parametrize("known", [known for known in KERNELS if known.compiled], ids=lambda known: known.name)
+def test_a_kernel_of_f32_computes_nothing_in_f64(known: Kernel, rng: np.random.Generator):
+    call = compiled(known, parallel=False, cache=False)  # Numba shows no code that it loaded from its cache
+    call(*known.make_arguments(8, "f32", rng))
+    (code,) = call.inspect_llvm().values()  # type: ignore[attr-defined]
+    assert "float" in code
+    assert not re.search(r"= f(add|sub|mul|div) .*double", code)  # the wrapper that talks to Python converts scalars
 
 
 def test_one_kernel_and_variant_is_compiled_once():
