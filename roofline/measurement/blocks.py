@@ -29,8 +29,6 @@ from roofline.measurement.team import Team
 CHAIN_TURNS = 1000
 """Turns of the add chain after each sample: 64 000 cycles, some 20 µs, short beside the time that a licence holds."""
 
-NUMPY_DTYPE = {"f64": np.float64, "f32": np.float32}
-
 
 @dataclass(frozen=True)
 class Intervals:

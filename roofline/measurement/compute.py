@@ -11,7 +11,8 @@ from roofline.codegen.assembly import assembly_of
 from roofline.codegen.audit import audit_arithmetic
 from roofline.codegen.loops import flops_per_turn
 from roofline.errors import CodegenError
-from roofline.measurement.blocks import CHAIN_TURNS, NUMPY_DTYPE, Intervals, arithmetic_block, take
+from roofline.kernels.kernel import numpy_type
+from roofline.measurement.blocks import CHAIN_TURNS, Intervals, arithmetic_block, take
 from roofline.measurement.probe import Sampler, Stage, collect, fewest_of_the_best, flat_top_caveats
 from roofline.measurement.sampling import calibrate
 from roofline.model.ceilings import Audit, ComputeCeiling
@@ -36,7 +37,7 @@ def candidate_chains(isa: Isa) -> tuple[int, ...]:
 def arithmetic_code(isa: Isa, dtype: str, op: str, chains: int) -> tuple[Any, Audit]:
     """Return the compiled block and its proof. Raises CodegenError when the audit refuses it."""
     block = arithmetic_block(op, isa.lanes(dtype), chains, dtype)
-    scalar = NUMPY_DTYPE[dtype]
+    scalar = numpy_type(dtype)
     counter = np.zeros(1, np.int64)
     block(counter.ctypes.data, 1, 1, 1, 1, scalar(_FACTOR), scalar(_TERM), np.zeros((1, 3), np.int64))
     return block, audit_arithmetic(assembly_of(block), isa, dtype, op, chains)
@@ -79,7 +80,7 @@ class ComputeProbe:
     def sampler(self, isa: Isa, dtype: str, op: str, chains: int, threads: int) -> Sampler:
         """Return calibrated code for this shape. Raises CodegenError when the audit refuses it."""
         block, _ = arithmetic_code(isa, dtype, op, chains)
-        team, scalar = self.stage.team, NUMPY_DTYPE[dtype]
+        team, scalar = self.stage.team, numpy_type(dtype)
         factor, term = scalar(_FACTOR), scalar(_TERM)
 
         def sample(turns: int, samples: int) -> Intervals:

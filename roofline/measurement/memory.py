@@ -11,7 +11,8 @@ from roofline.codegen.assembly import assembly_of
 from roofline.codegen.audit import audit_stream
 from roofline.codegen.loops import accesses_of, arrays_of
 from roofline.errors import MeasurementError
-from roofline.measurement.blocks import CHAIN_TURNS, NUMPY_DTYPE, Intervals, stream_block, take
+from roofline.kernels.kernel import numpy_type
+from roofline.measurement.blocks import CHAIN_TURNS, Intervals, stream_block, take
 from roofline.measurement.buffers import Arena, array_offsets
 from roofline.measurement.probe import Sampler, Stage, collect, fewest_of_the_best, flat_top_caveats
 from roofline.measurement.sampling import calibrate
@@ -26,7 +27,7 @@ DTYPE = "f64"
 
 _FLAT_WITHIN = 0.02
 _SEARCH_SET_BYTES = 16 * 1024
-_SCALAR = NUMPY_DTYPE[DTYPE](0.5)
+_SCALAR = numpy_type(DTYPE)(0.5)
 
 
 @cache
