@@ -74,7 +74,7 @@ def test_limits_are_recorded(hosts: Path) -> None:
 
 
 def test_affinity_given_replaces_that_of_the_process(hosts: Path) -> None:
-    environment = read_environment(hosts / "neoverse_n1", affinity={3, 1})
+    environment = read_environment(hosts / "neoverse_n1", affinity=[3, 1])
     assert (environment.affinity, environment.cpus_used) == ((1, 3), (1, 3))
 
 

@@ -108,6 +108,11 @@ def test_the_throttling_limit_counts_as_a_limit(plant: Plant) -> None:
     assert memory_limit_bytes(Tree(root)) == 7_000_000_000
 
 
+def test_a_limit_of_version_1_needs_no_statistics(plant: Plant) -> None:
+    root = plant({"sys/fs/cgroup/memory/memory.limit_in_bytes": "1073741824\n"}, "guest_without_cpufreq")
+    assert memory_limit_bytes(Tree(root)) == GIB
+
+
 def test_an_ancestor_out_of_sight_shows_in_the_hierarchical_limit(plant: Plant) -> None:
     files = {"sys/fs/cgroup/memory/memory.stat": "cache 0\nhierarchical_memory_limit 1073741824\n"}
     assert memory_limit_bytes(Tree(plant(files, "guest_without_cpufreq"))) == GIB
@@ -135,6 +140,7 @@ def test_the_mount_point_counts_wherever_the_group_seems_to_be(group: str, mount
             "proc/self/cgroup": f"0::{group}\n",
             "proc/self/mountinfo": f"35 25 0:30 {mount_root} /sys/fs/cg\\040roup rw shared:9 - cgroup2 cgroup2 rw\n",
             "sys/fs/cg roup/cpu.max": "300000 100000\n",
+            "sys/fs/other/cpu.max": "100000 100000\n",  # outside of what is mounted
         }
     )
     assert cpu_quota(Tree(root)) == 3.0

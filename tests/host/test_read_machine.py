@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from roofline.host import read_machine
 from roofline.host.machine import machine_from_platform
 from roofline.host.processor import microarchitecture_of
@@ -31,6 +33,16 @@ def test_only_data_and_unified_caches_are_listed(hosts: Path) -> None:
         Cache(name="L2", size_bytes=256 * KIB, line_bytes=64, shared_by=2, instances=4),
         Cache(name="L3", size_bytes=5 * MIB, line_bytes=64, shared_by=4, instances=2),
     )
+
+
+@pytest.mark.parametrize(
+    ("file", "text"), [("type", "Instruction"), ("type", ""), ("level", "-3"), ("level", "77"), ("size", "0K")]
+)
+def test_a_cache_that_holds_no_data_or_has_no_sound_level_or_size_is_not_listed(
+    file: str, text: str, plant: Plant
+) -> None:
+    files = {f"sys/devices/system/cpu/cpu{cpu}/cache/index0/{file}": text for cpu in range(2)}
+    assert [cache.name for cache in read_machine(plant(files, "guest_without_cpufreq")).caches] == ["L2", "L3"]
 
 
 def test_a_host_without_fma_has_no_avx2_row(hosts: Path) -> None:

@@ -51,6 +51,7 @@ def test_a_tree_of_garbage_yields_only_what_is_sound_in_it(hosts: Path) -> None:
     assert [(cache.name, cache.size_bytes, cache.line_bytes) for cache in machine.caches] == [("L1", 32768, None)]
     assert (environment.load_1min, environment.steal_share, environment.affinity) == (None, None, None)
     assert (environment.cgroup_cpus, environment.memory_limit_bytes) == (None, None)
+    assert (machine.memory_bytes, environment.memory_available_bytes) == (None, None)
     assert environment.cpus_used == (0,)
 
 
