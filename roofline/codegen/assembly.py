@@ -56,14 +56,14 @@ def arithmetic_assembly(target: str, op: str, dtype: str, lanes: int, chains: in
     return _compiled(target, ir.FunctionType(element, [I64, element, element]), body)
 
 
-def stream_assembly(target: str, pattern: str, dtype: str, lanes: int, unroll: int) -> str:
+def stream_assembly(target: str, pattern: str, dtype: str, lanes: int, unroll: int, segments: int = 1) -> str:
     """Return the assembly of `loops.stream` for one of TARGETS."""
     arch = "aarch64" if TARGETS[target][0].startswith("a") else "x86_64"
 
     def body(builder: ir.IRBuilder, arguments: Any) -> None:
         *addresses, groups, repeats, scalar = arguments
         used = addresses[: arrays_of(pattern)]
-        stream(builder, pattern, dtype, lanes, unroll, arch, True, used, groups, repeats, scalar)
+        stream(builder, pattern, dtype, lanes, unroll, segments, arch, True, used, groups, repeats, scalar)
         builder.ret_void()
 
     return _compiled(target, ir.FunctionType(ir.VoidType(), [I64] * 5 + [ELEMENTS[dtype]]), body)

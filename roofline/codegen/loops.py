@@ -109,6 +109,7 @@ def stream(
     dtype: str,
     lanes: int,
     unroll: int,
+    segments: int,
     arch: str,
     fused: bool,
     addresses: list[ir.Value],
@@ -122,9 +123,10 @@ def stream(
     copy:   a[i] = b[i]                   triad:  a[i] = b[i] + s * c[i]
     update: a[i] = a[i]
 
-    `addresses` are those of a, b, c (as many as the pattern has), aligned to the vector. Every value passes
-    through an empty assembly statement, so that nothing is merged into wider accesses or a call of memcpy.
-    With the prefix `nt_` the stores are non-temporal and a fence ends each pass. The stored scalar changes
+    The arrays are walked in `segments` equal parts at once (a divisor of `unroll`): memory serves several streams
+    better than one. `addresses` are those of a, b, c (as many as the pattern has), aligned to the vector. Every
+    value passes through an empty assembly statement, so that nothing is merged into wider accesses or a call of
+    memcpy. With the prefix `nt_` the stores are non-temporal and a fence ends each pass. The stored scalar changes
     from pass to pass.
     """
     plain = pattern.removeprefix("nt_")
@@ -149,9 +151,12 @@ def stream(
         stored = opaque(builder, factor, arch)
 
         def group(number: ir.Value, __: list[ir.Value]) -> list[ir.Value]:
-            first = builder.mul(number, ir.Constant(I64, unroll))
+            together = unroll // segments
+            first = builder.mul(number, ir.Constant(I64, together))
             for k in range(unroll):
-                index = builder.add(first, ir.Constant(I64, k))
+                segment, place = k % segments, k // segments
+                start = builder.mul(groups, ir.Constant(I64, segment * together))
+                index = builder.add(builder.add(start, first), ir.Constant(I64, place))
                 if plain == "load":
                     opaque(builder, load(pointers[0], index), arch)
                 elif plain == "store":

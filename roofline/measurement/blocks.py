@@ -63,7 +63,7 @@ def arithmetic_block(op: str, lanes: int, chains: int, dtype: str) -> Any:
 
 
 @cache
-def stream_block(pattern: str, lanes: int, unroll: int) -> Any:
+def stream_block(pattern: str, lanes: int, unroll: int, segments: int) -> Any:
     """Return the block for a memory ceiling.
 
     Its arguments: barrier address, threads, samples, addresses of a, b, c, groups, repeats, chain turns, the
@@ -74,7 +74,7 @@ def stream_block(pattern: str, lanes: int, unroll: int) -> Any:
         for k in range(samples):
             wait_for_all(barrier, threads)
             start = clock_ns()
-            stream_passes(pattern, lanes, unroll, a, b, c, groups, repeats, s)
+            stream_passes(pattern, lanes, unroll, segments, a, b, c, groups, repeats, s)
             stop = clock_ns()
             add_chain(chain_turns)
             out[k, 0] = start

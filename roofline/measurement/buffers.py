@@ -37,10 +37,13 @@ class Arena:
         """Address of the first usable byte."""
         return int(self.bytes.ctypes.data)
 
-    def fill(self, seed: int) -> None:
-        """Write pseudo-random f64 values in [0.5, 1.5): no zeros, no subnormals, no repeated cache lines."""
+    def fill(self, seed: int, size_bytes: int | None = None) -> None:
+        """Write pseudo-random f64 values in [0.5, 1.5), to the first `size_bytes` or all bytes.
+
+        No zeros, no subnormals, no repeated cache lines: all of these can be faster than real data.
+        """
         rng = np.random.default_rng(seed)
-        values = self.bytes.view(np.float64)
+        values = self.bytes.view(np.float64)[: None if size_bytes is None else -(-size_bytes // 8)]
         step = _FILL_BYTES // 8
         for start in range(0, values.size, step):
             chunk = values[start : start + step]

@@ -13,7 +13,7 @@ from roofline.codegen.loops import flops_per_turn
 from roofline.errors import CodegenError
 from roofline.kernels.kernel import numpy_type
 from roofline.measurement.blocks import CHAIN_TURNS, Intervals, arithmetic_block, take
-from roofline.measurement.probe import Sampler, Stage, collect, fewest_of_the_best, flat_top_caveats
+from roofline.measurement.probe import Sampler, Stage, collect, flat_top_caveats, least_of_the_best
 from roofline.measurement.sampling import calibrate
 from roofline.model.ceilings import Audit, ComputeCeiling
 from roofline.model.isa import Isa
@@ -105,5 +105,5 @@ class ComputeProbe:
                     refusals.append(refusal)
             if not rates:
                 raise refusals[0]
-            self._chains[key] = fewest_of_the_best(rates)
+            self._chains[key] = least_of_the_best(rates)
         return self._chains[key]

@@ -104,7 +104,8 @@ class KernelProbe:
         isa = next(isa for isa in self.isas if isa.name == own.isa)
         if isinstance(own, ComputeCeiling):
             return self.compute.sampler(isa, own.dtype, own.op, own.chains, own.threads)
-        return self.memory.sampler(isa, own.pattern, own.unroll, own.threads, own.working_set_bytes)[0]
+        shape = (own.unroll, own.segments)
+        return self.memory.sampler(isa, own.pattern, shape, own.threads, own.working_set_bytes)[0]
 
     def _alternate(
         self, subject: Subject, own: Ceiling | None, budget_s: float

@@ -10,30 +10,37 @@ import numpy as np
 from roofline.codegen.assembly import assembly_of
 from roofline.codegen.audit import audit_stream
 from roofline.codegen.loops import accesses_of, arrays_of
-from roofline.errors import MeasurementError
+from roofline.errors import CodegenError, MeasurementError
 from roofline.kernels.kernel import numpy_type
 from roofline.measurement.blocks import CHAIN_TURNS, Intervals, stream_block, take
 from roofline.measurement.buffers import Arena, array_offsets
-from roofline.measurement.probe import Sampler, Stage, collect, fewest_of_the_best, flat_top_caveats
+from roofline.measurement.probe import Sampler, Stage, collect, flat_top_caveats, least_of_the_best
 from roofline.measurement.sampling import calibrate
 from roofline.model.ceilings import Audit, MemoryCeiling
 from roofline.model.isa import DTYPE_BITS, Isa
 from roofline.units import memory_size
 
-UNROLLS = (8, 16)
-"""Vectors per array and turn that the search tries."""
+NEAR_SHAPES = ((8, 1), (16, 1))
+"""(Vectors per array and turn, segments walked at once) that the search tries in the caches of one core."""
+FAR_SHAPES = ((8, 1), (16, 4), (16, 8))
+"""The same for what lies beyond: several streams keep more of memory busy than one (here +40 % for DRAM loads)."""
+SHAPES = tuple(sorted({*NEAR_SHAPES, *FAR_SHAPES}))
+SWEEP_SHAPE = (8, 1)
+FAR_BYTES = 1.5 * 2**20
+"""Working sets from here on are taken to lie beyond the caches of one core."""
 DTYPE = "f64"
 """Element type of the memory ceilings: bytes are bytes, only the register width matters."""
 
 _FLAT_WITHIN = 0.02
-_SEARCH_SET_BYTES = 16 * 1024
+_SEARCH_SAMPLES = 3
 _SCALAR = numpy_type(DTYPE)(0.5)
 
 
 @cache
-def stream_code(isa: Isa, pattern: str, unroll: int) -> tuple[Any, Audit]:
+def stream_code(isa: Isa, pattern: str, shape: tuple[int, int]) -> tuple[Any, Audit]:
     """Return the compiled block and its proof. Raises CodegenError when the audit refuses it."""
-    block = stream_block(pattern, isa.lanes(DTYPE), unroll)
+    unroll, segments = shape
+    block = stream_block(pattern, isa.lanes(DTYPE), unroll, segments)
     counter = np.zeros(1, np.int64)
     arena = Arena(1)
     third = arena.size_bytes // 3 // 4096 * 4096
@@ -43,13 +50,13 @@ def stream_code(isa: Isa, pattern: str, unroll: int) -> tuple[Any, Audit]:
 
 
 class MemoryProbe:
-    """Measures memory ceilings on one arena per thread, each written first by the thread that uses it."""
+    """Searches and measures memory ceilings on one arena per thread, each written first by the thread that uses it."""
 
     def __init__(self, stage: Stage) -> None:
         """`stage` holds the team and the clock."""
         self.stage = stage
-        self._unrolls: dict[tuple[str, str], int] = {}
         self._arenas: list[Arena] = []
+        self._blank_bytes = 0
 
     def reserve(self, size_bytes: int) -> None:
         """Give every thread a written arena of at least `size_bytes`. Raises MeasurementError when refused."""
@@ -70,10 +77,6 @@ class MemoryProbe:
                 "raise the memory limit or use fewer threads"
             ) from refused
 
-    def release(self) -> None:
-        """Give the arenas back."""
-        self._arenas = []
-
     def measure(
         self, level: str, pattern: str, isa: Isa, threads: int, working_set_bytes: int, budget_s: float
     ) -> MemoryCeiling:
@@ -81,9 +84,9 @@ class MemoryProbe:
 
         Raises CodegenError when the code does not pass its audit, MeasurementError when there is no memory.
         """
-        unroll = self._best_unroll(isa, pattern)
-        _, audit = stream_code(isa, pattern, unroll)
-        sampler, used_bytes = self.sampler(isa, pattern, unroll, threads, working_set_bytes)
+        shape = self._best_shape(isa, pattern, threads, working_set_bytes)
+        _, audit = stream_code(isa, pattern, shape)
+        sampler, used_bytes = self.sampler(isa, pattern, shape, threads, working_set_bytes)
         rates = collect(sampler, self.stage, budget_s, _FLAT_WITHIN)
         return MemoryCeiling(
             level=level,
@@ -94,7 +97,8 @@ class MemoryProbe:
             byte_per_cycle=rates.per_cycle(threads),
             clock_hz=rates.clock_hz,
             working_set_bytes=used_bytes,
-            unroll=unroll,
+            unroll=shape[0],
+            segments=shape[1],
             audited=True,
             audit=audit,
             bytes_per_sample=sampler.amount,
@@ -103,18 +107,21 @@ class MemoryProbe:
             caveats=flat_top_caveats(rates.per_s, _FLAT_WITHIN),
         )
 
-    def sampler(self, isa: Isa, pattern: str, unroll: int, threads: int, working_set_bytes: int) -> tuple[Sampler, int]:
+    def sampler(
+        self, isa: Isa, pattern: str, shape: tuple[int, int], threads: int, working_set_bytes: int
+    ) -> tuple[Sampler, int]:
         """Return calibrated code for this shape, and the bytes of one thread's working set.
 
         Raises CodegenError when the audit refuses it, MeasurementError when there is no memory.
         """
-        block, _ = stream_code(isa, pattern, unroll)
+        block, _ = stream_code(isa, pattern, shape)
         team, arrays = self.stage.team, arrays_of(pattern)
-        group_bytes = unroll * isa.lanes(DTYPE) * DTYPE_BITS[DTYPE] // 8
+        group_bytes = shape[0] * isa.lanes(DTYPE) * DTYPE_BITS[DTYPE] // 8
         groups = max(1, working_set_bytes // arrays // group_bytes)
         array_bytes = groups * group_bytes
         offsets = array_offsets(array_bytes, arrays)
         self.reserve(offsets[-1] + array_bytes)
+        self._renew(pattern, offsets[-1] + array_bytes)
         arenas = self._arenas
 
         def sample(repeats: int, samples: int) -> Intervals:
@@ -128,12 +135,25 @@ class MemoryProbe:
         amount = threads * repeats * sum(accesses_of(pattern)) * array_bytes
         return Sampler(lambda samples: sample(repeats, samples), amount, threads), arrays * array_bytes
 
-    def _best_unroll(self, isa: Isa, pattern: str) -> int:
-        """Return the unroll that is fastest on a set so small that instructions matter most."""
-        key = (isa.name, pattern)
-        if key not in self._unrolls:
-            rates = {
-                unroll: self.sampler(isa, pattern, unroll, 1, _SEARCH_SET_BYTES)[0].best_rate() for unroll in UNROLLS
-            }
-            self._unrolls[key] = fewest_of_the_best(rates)
-        return self._unrolls[key]
+    def _best_shape(self, isa: Isa, pattern: str, threads: int, working_set_bytes: int) -> tuple[int, int]:
+        """Return the shape that is fastest on this working set; CodegenError when no shape passes its audit."""
+        shapes = FAR_SHAPES if working_set_bytes >= FAR_BYTES else NEAR_SHAPES
+        rates: dict[tuple[int, int], float] = {}
+        refusals: list[CodegenError] = []
+        for shape in shapes:
+            try:
+                sampler, _ = self.sampler(isa, pattern, shape, threads, working_set_bytes)
+                rates[shape] = sampler.best_rate(_SEARCH_SAMPLES)
+            except CodegenError as refusal:
+                refusals.append(refusal)
+        if not rates:
+            raise refusals[0]
+        return least_of_the_best(rates)
+
+    def _renew(self, pattern: str, size_bytes: int) -> None:
+        """Write random data again where a store pattern has left one value everywhere, before it is read."""
+        if pattern.removeprefix("nt_") == "store":
+            self._blank_bytes = max(self._blank_bytes, size_bytes)
+        elif self._blank_bytes:
+            blank_bytes, self._blank_bytes = self._blank_bytes, 0
+            self.stage.team.each(lambda rank: self._arenas[rank].fill(rank, blank_bytes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from roofline.measurement.blocks import Intervals, compiled_clock_quality
 from roofline.measurement.sampling import has_flat_top
@@ -18,6 +19,7 @@ _LEAST_SAMPLES = 15
 _MOST_SAMPLES = 150
 _SAMPLE_S = 1.5e-3
 
+Candidate = TypeVar("Candidate", int, tuple[int, int])
 TakeSamples = Callable[[int], Intervals]
 """Takes so many samples at once."""
 
@@ -95,6 +97,6 @@ def flat_top_caveats(rates: Sequence[float], within: float) -> tuple[str, ...]:
     return () if has_flat_top(rates, within) else ("NO_FLAT_TOP",)
 
 
-def fewest_of_the_best(rates: dict[int, float]) -> int:
-    """Return the smallest key within 0.5 % of the best rate: more chains or unrolling win only by noise."""
-    return min(key for key, rate in rates.items() if rate >= 0.995 * max(rates.values()))
+def least_of_the_best(rates: dict[Candidate, float]) -> Candidate:
+    """Return the smallest candidate within 0.5 % of the best rate: more chains or unrolling win only by noise."""
+    return min(candidate for candidate, rate in rates.items() if rate >= 0.995 * max(rates.values()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from roofline.measurement.memory import UNROLLS, MemoryProbe
+from roofline.measurement.memory import SWEEP_SHAPE, MemoryProbe
 from roofline.model.isa import Isa
 from roofline.model.run import SweepPoint
 
@@ -18,7 +18,7 @@ def sweep(
     points = []
     probe.reserve(max(sizes))
     for number, size_bytes in enumerate(sizes):
-        sampler, used_bytes = probe.sampler(isa, "load", UNROLLS[0], 1, size_bytes)
+        sampler, used_bytes = probe.sampler(isa, "load", SWEEP_SHAPE, 1, size_bytes)
         points.append(SweepPoint(size_bytes=used_bytes, byte_per_s=sampler.best_rate(_SAMPLES)))
         heartbeat((number + 1) / len(sizes))
     return tuple(points)

@@ -23,7 +23,7 @@ from roofline.kernels.registry import kernel_named
 from roofline.measurement.compute import ComputeProbe, arithmetic_code, candidate_chains
 from roofline.measurement.levels import find_levels, sweep_sizes, working_set_bytes
 from roofline.measurement.measure import KernelProbe
-from roofline.measurement.memory import UNROLLS, MemoryProbe, stream_code
+from roofline.measurement.memory import SHAPES, SWEEP_SHAPE, MemoryProbe, stream_code
 from roofline.measurement.message import Began, Finished, Request, request_from, to_line
 from roofline.measurement.plan import WEIGHTS, ComputePoint, KernelPoint, MemoryPoint, Point, SweepPoints
 from roofline.measurement.probe import stage_for
@@ -134,14 +134,14 @@ class Worker:
     def _compile_point(self, point: Point) -> None:
         match point:
             case SweepPoints():
-                stream_code(self.isas[-1], "load", UNROLLS[0])
+                stream_code(self.isas[-1], "load", SWEEP_SHAPE)
             case ComputePoint():
                 isa = isa_named(point.isa, self.isas)
                 for chains in candidate_chains(isa):
                     arithmetic_code(isa, point.dtype, point.op, chains)
             case MemoryPoint():
-                for unroll in UNROLLS:
-                    stream_code(isa_named(point.isa, self.isas), point.pattern, unroll)
+                for shape in SHAPES:
+                    stream_code(isa_named(point.isa, self.isas), point.pattern, shape)
             case KernelPoint():
                 kernel = kernel_named(point.kernel)
                 prepare(kernel, _COMPILE_N, point.dtype, self.stage.team, point.threads).take(1)

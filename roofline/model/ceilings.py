@@ -80,6 +80,8 @@ class MemoryCeiling(Value, frozen=True, kw_only=True):
     """Per thread, all its arrays together."""
     unroll: int
     """Vectors per array in one turn of the hot loop."""
+    segments: int = 1
+    """Equal parts of each array that are walked at once."""
     audited: bool
     audit: Audit | None = None
     bytes_per_sample: int = 0
