@@ -103,7 +103,7 @@ ARITHMETIC_DEFECTS = {
     "a lost step": (X86_FMA, AVX2, X86_FMA[3], "nop", 1, r"holds 3 fma instructions.*\(expected 4\)"),
     "a multiplication": (X86_FMA, AVX2, X86_FMA[3], "vmulpd %ymm4, %ymm5, %ymm5", 1, "holds 3 fma"),
     "a spill": (X86_FMA, AVX2, X86_FMA[3], X86_FMA[3] + "\nvmovups %ymm3, 32(%rsp)", 1, "spills a register"),
-    "a reload": (X86_FMA, AVX2, "%ymm4, %ymm0", "-32(%rbp), %ymm0", 1, "spills a register"),
+    "a reload": (X86_FMA, AVX2, "%ymm4, %ymm0", "-32(%rsp), %ymm0", 1, "spills a register"),
     "a call": (X86_FMA, AVX2, X86_FMA[3], X86_FMA[3] + "\ncallq *%rax", 1, r"calls a function.*callq \*%rax"),
     "nothing": (X86_FMA, AVX2, "\n".join(X86_FMA), "nop", 1, "has no loop with the expected instructions"),
     "packed in scalar": (X86_SCALAR_FMA, SCALAR, X86_SCALAR_FMA[3], "vaddpd %xmm1, %xmm2, %xmm3", 1, "packed"),
@@ -214,3 +214,12 @@ def test_a_loop_that_llvm_unrolled_counts_its_turns() -> None:
     assert audit.instructions == {"vfmadd231pd": 12}
     assert audit.chains == 2
     assert audit_stream(looped(X86_COPY * 3, AVX2), AVX2, "f64", "copy", 2).instructions == {"vmovaps": 12}
+
+
+def test_the_frame_pointer_means_the_stack_only_where_it_is_one() -> None:
+    lines = changed(X86_FMA, X86_FMA[3], X86_FMA[3] + "\nmovq %r8, -8(%rbp)", 1)
+    plain = looped(lines, AVX2)
+    framed = plain.replace("xorl %eax, %eax", "movq\t%rsp, %rbp")
+    audit_arithmetic(plain, AVX2, "f64", "fma", 2)
+    with pytest.raises(CodegenError, match=r"spills a register.*%rbp"):
+        audit_arithmetic(framed, AVX2, "f64", "fma", 2)

@@ -12,7 +12,8 @@ from roofline.codegen.loops import ARITHMETIC_STEPS, ARRAYS, CHAIN_KINDS, access
 from roofline.errors import CodegenError
 from roofline.model.isa import ISAS, Isa
 
-UNROLLS = (8, 16)
+SHAPES = ((8, 1), (16, 1), (16, 4))
+"""(Unroll, segments) of the streams."""
 CODE_OF = {
     "haswell": ("scalar", "sse2", "avx", "avx2"),
     "skylake-avx512": ("scalar", "avx512"),
@@ -58,8 +59,8 @@ def test_arithmetic_passes_its_audit(target: str, isa: Isa) -> None:
 @every_row
 def test_streams_pass_their_audit(target: str, isa: Isa) -> None:
     non_temporal = [f"nt_{plain}" for plain in ("store", "copy", "triad")] if isa.vector_bits else []
-    for pattern, unroll in product([*ARRAYS, *non_temporal], UNROLLS):
-        assembly = stream_assembly(target, pattern, "f64", isa.lanes("f64"), unroll)
+    for pattern, (unroll, segments) in product([*ARRAYS, *non_temporal], SHAPES):
+        assembly = stream_assembly(target, pattern, "f64", isa.lanes("f64"), unroll, segments)
         audit = audit_stream(assembly, isa, "f64", pattern, unroll)
         assert audit.loop_instructions > sum(audit.instructions.values()) >= unroll * sum(accesses_of(pattern)) / 2
         assert any("nt" in name or name == "stnp" for name in audit.instructions) == pattern.startswith("nt_")

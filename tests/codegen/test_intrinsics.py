@@ -43,12 +43,12 @@ def arithmetic(op: str, lanes: int, chains: int) -> Any:
     return run
 
 
-def streams(pattern: str, lanes: int) -> Any:
+def streams(pattern: str, lanes: int, segments: int) -> Any:
     """Return a compiled function of (addresses of a, b, c, repeats, s)."""
 
     @njit
     def run(a, b, c, repeats, s):  # type: ignore[no-untyped-def]
-        stream_passes(pattern, lanes, UNROLL, a, b, c, GROUPS, repeats, s)
+        stream_passes(pattern, lanes, UNROLL, segments, a, b, c, GROUPS, repeats, s)
 
     return run
 
@@ -85,9 +85,11 @@ def test_arithmetic_chains_start_apart_and_work_one_lane_at_a_time() -> None:
     assert three == 3 + (0 + 1 + 2) / 64
 
 
-@pytest.mark.parametrize(("dtype", "wide"), [("f64", True), ("f64", False), ("f32", True)])
+@pytest.mark.parametrize(
+    ("dtype", "wide", "segments"), [("f64", True, 1), ("f64", True, 4), ("f64", False, 1), ("f32", True, 2)]
+)
 @pytest.mark.parametrize("pattern", ["copy", "nt_copy", "triad", "nt_triad", "store", "nt_store", "update", "load"])
-def test_streams_do_what_their_name_says(pattern: str, wide: bool, dtype: str) -> None:
+def test_streams_do_what_their_name_says(pattern: str, dtype: str, wide: bool, segments: int) -> None:
     lanes = WIDEST.lanes(dtype) if wide else 1
     rng = np.random.default_rng(7)
     size = GROUPS * UNROLL * lanes
@@ -95,7 +97,7 @@ def test_streams_do_what_their_name_says(pattern: str, wide: bool, dtype: str) -
     a, b, c = (array.copy() for array in arrays)
     s = NUMPY[dtype](0.5)
     repeats = 3
-    streams(pattern, lanes)(*(array.ctypes.data for array in arrays), repeats, s)
+    streams(pattern, lanes, segments)(*(array.ctypes.data for array in arrays), repeats, s)
     expected = {"copy": b, "triad": b + s * c, "store": np.full_like(a, s + repeats - 1), "update": a, "load": a}
     np.testing.assert_array_equal(arrays[0][:size], expected[pattern.removeprefix("nt_")][:size])
     np.testing.assert_array_equal(arrays[0][size:], a[size:])

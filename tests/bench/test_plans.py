@@ -1,0 +1,191 @@
+"""What the modes and verbs measure, on machines that are not here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from sample_host import sample_machine
+
+from bench.plans import MODES, plan_for
+from roofline.errors import UnknownName
+from roofline.kernels.registry import all_kernels
+from roofline.measurement.plan import ComputePoint, KernelPoint, MemoryPoint, Plan, SweepPoints
+
+MACHINE = sample_machine()
+
+
+def planned(mode: str = "all", patterns: tuple[str, ...] = ("*",), **changes: Any) -> Plan:
+    """Return the plan of a mode on the sample machine, but for some changes."""
+    request: dict[str, Any] = {
+        "machine": MACHINE,
+        "cpus": (0, 1),
+        "threads": (1, 2),
+        "dtypes": ("f64", "f32"),
+        "isas": ("scalar", "sse2", "avx2", "avx512"),
+        "budget_s": None,
+        "memory_budget_bytes": 2**30,
+    }
+    return plan_for(mode, patterns=patterns, **{**request, **changes})
+
+
+def compute_points(plan: Plan) -> list[ComputePoint]:
+    return [point for point in plan.points if isinstance(point, ComputePoint)]
+
+
+def memory_points(plan: Plan) -> list[MemoryPoint]:
+    return [point for point in plan.points if isinstance(point, MemoryPoint)]
+
+
+def kernel_points(plan: Plan) -> list[KernelPoint]:
+    return [point for point in plan.points if isinstance(point, KernelPoint)]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_levels_come_first_then_ceilings_then_kernels(mode: str) -> None:
+    plan = planned(mode)
+    kinds = list(dict.fromkeys(type(point) for point in plan.points))
+    assert kinds == [SweepPoints, ComputePoint, MemoryPoint, KernelPoint]
+    assert Counter(type(point) for point in plan.points)[SweepPoints] == 1
+    assert (plan.mode, plan.budget_s) == (mode, MODES[mode].budget_s)
+    assert plan.memory_budget_bytes == 2**30
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_point_stands_in_a_plan_twice(mode: str) -> None:
+    names = [point.name for point in planned(mode).points]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_isa_dtype_and_thread_count_gets_its_fma_ceiling(mode: str) -> None:
+    plan = planned(mode)
+    found = {(point.isa, point.dtype, point.threads) for point in compute_points(plan) if point.op == "fma"}
+    assert found == {(isa, dtype, count) for isa in plan.isas for dtype in plan.dtypes for count in plan.threads}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_level_gets_load_and_triad_for_every_thread_count(mode: str) -> None:
+    points = memory_points(planned(mode))
+    for level in ("L1", "L2", "L3", "DRAM"):
+        for pattern in ("load", "triad"):
+            threads = {p.threads for p in points if (p.level, p.pattern, p.isa) == (level, pattern, "avx512")}
+            assert threads == {1, 2}, (level, pattern)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_non_temporal_stores_are_measured_in_dram_with_vectors_only(mode: str) -> None:
+    points = [point for point in memory_points(planned(mode)) if point.pattern.startswith("nt_")]
+    assert {point.level for point in points} == {"DRAM"}
+    assert "scalar" not in {point.isa for point in points}
+
+
+def test_the_whole_job_measures_scalar_memory_and_quick_does_not() -> None:
+    assert "scalar" in {point.isa for point in memory_points(planned("all"))}
+    assert "scalar" not in {point.isa for point in memory_points(planned("quick"))}
+
+
+def test_a_host_without_vectors_measures_scalar_memory_in_any_mode() -> None:
+    assert {point.isa for point in memory_points(planned("quick", isas=("scalar",)))} == {"scalar"}
+
+
+def test_other_operations_are_measured_at_the_widest_register_only() -> None:
+    others = [point for point in compute_points(planned("all")) if point.op != "fma"]
+    assert {point.isa for point in others} == {"avx512"}
+    assert {point.op for point in others} == {"add", "fma_add"}
+
+
+def test_a_host_without_fma_has_multiply_and_add_as_its_roof() -> None:
+    machine = replace(MACHINE, features=("avx", "sse2"))
+    plan = planned("all", machine=machine, isas=("scalar", "sse2", "avx"))
+    assert {point.op for point in compute_points(plan)} == {"mul_add"}
+
+
+def test_an_arm_host_has_fma_without_saying_so() -> None:
+    plan = planned("quick", machine=replace(MACHINE, arch="aarch64", features=("neon",)), isas=("scalar", "neon"))
+    assert {point.op for point in compute_points(plan)} == {"fma"}
+
+
+def test_the_whole_job_runs_every_kernel() -> None:
+    assert {point.kernel for point in kernel_points(planned("all"))} == set(all_kernels())
+
+
+def test_stream_kernels_run_in_every_level() -> None:
+    points = [point for point in kernel_points(planned("all")) if point.kernel == "stream.triad"]
+    assert {point.level for point in points} == {"L1", "L2", "L3", "DRAM"}
+    assert all(point.n is None for point in points)
+
+
+def test_matrix_products_run_at_a_size_and_other_kernels_in_a_level() -> None:
+    for point in kernel_points(planned("all")):
+        if point.kernel.startswith("gemm."):
+            assert (point.n, point.level) == (MODES["all"].gemm_n, None)
+        else:
+            assert point.n is None
+            assert point.level is not None
+
+
+def test_levels_of_ones_own_are_used_by_one_thread_only() -> None:
+    for point in kernel_points(planned("all")):
+        if point.level in ("L1", "L2"):
+            assert point.threads == 1, point.name
+    shared = {(point.level, point.threads) for point in kernel_points(planned("all")) if point.level in ("L3", "DRAM")}
+    assert shared >= {("L3", 2), ("DRAM", 2)}
+
+
+def test_caches_shared_by_hardware_threads_of_one_core_are_its_own() -> None:
+    caches = tuple(replace(cache, shared_by=2 * cache.shared_by) for cache in MACHINE.caches)
+    machine = replace(MACHINE, caches=caches, hardware_threads=4)
+    assert kernel_points(planned("all", machine=machine)) == kernel_points(planned("all"))
+
+
+def test_kernels_that_cannot_run_in_parallel_run_on_one_thread() -> None:
+    serial = {name for name, kernel in all_kernels().items() if not kernel.parallel}
+    threads = {(point.kernel in serial, point.threads) for point in kernel_points(planned("all"))}
+    assert (True, 2) not in threads
+
+
+def test_named_kernels_run_with_the_ceilings_that_they_need() -> None:
+    plan = planned("run", ("gemm.naive", "stream.*"))
+    assert {point.kernel.split(".")[0] for point in kernel_points(plan)} == {"gemm", "stream"}
+    assert compute_points(plan)
+    assert memory_points(plan)
+    assert plan.budget_s == MODES["all"].budget_s
+
+
+def test_ceilings_alone_have_no_kernels_and_a_smaller_budget() -> None:
+    plan = planned("ceilings", ())
+    assert kernel_points(plan) == []
+    assert memory_points(plan) == memory_points(planned("all"))
+    assert 0 < plan.budget_s < MODES["all"].budget_s
+
+
+def test_quick_measures_less_than_all_and_all_less_than_thorough() -> None:
+    quick, whole, thorough = (planned(mode) for mode in ("quick", "all", "thorough"))
+    assert quick.weight() < whole.weight() < thorough.weight()
+    assert quick.budget_s < whole.budget_s < thorough.budget_s
+
+
+def test_an_asked_budget_replaces_the_modes_own() -> None:
+    assert planned("quick", budget_s=3.5).budget_s == 3.5
+    assert planned("ceilings", (), budget_s=3.5).budget_s == 3.5
+
+
+def test_a_pattern_that_fits_no_kernel_is_refused() -> None:
+    with pytest.raises(UnknownName, match=r"unknown kernel 'gemm.naiv'; did you mean 'gemm.naive'"):
+        planned("run", ("gemm.naiv",))
+
+
+def test_a_machine_that_reports_no_caches_is_measured_in_dram() -> None:
+    plan = planned("all", machine=replace(MACHINE, caches=(), cores=None, hardware_threads=None))
+    assert {point.level for point in memory_points(plan)} == {"DRAM"}
+    assert {point.level for point in kernel_points(plan)} == {"DRAM", None}
+
+
+def test_one_thread_one_dtype_and_one_isa_narrow_everything() -> None:
+    plan = planned("all", threads=(1,), dtypes=("f32",), isas=("avx2",))
+    assert {(p.isa, p.dtype, p.threads) for p in compute_points(plan)} == {("avx2", "f32", 1)}
+    assert {(p.isa, p.threads) for p in memory_points(plan)} == {("avx2", 1)}
+    assert {(p.dtype, p.threads) for p in kernel_points(plan)} == {("f32", 1)}

@@ -1,0 +1,75 @@
+"""A worker that measures nothing: it plays what a test has written down.
+
+Called as `fake_worker.py SCRIPT FD`. SCRIPT is a JSON file: `points`, for each index of a point what it does there
+(a list of [verb, argument]); `startup`, what it does before it has read its request; `pids`, a file to which
+every process's id is written. Reads one request on standard input, speaks the message protocol on FD, and imports only the
+standard library, so that it starts quickly.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+
+def play(acts: list[list[Any]], pipe: int, pids: Path) -> None:
+    """Do what is written down."""
+    for verb, argument in acts:
+        if verb == "say":
+            os.write(pipe, json.dumps(argument).encode() + b"\n")
+        elif verb == "write":
+            os.write(pipe, argument.encode())
+        elif verb == "die":
+            os.kill(os.getpid(), getattr(signal, argument))
+        elif verb == "exit":
+            print("one line\nthe last line of the worker", file=sys.stderr, flush=True)
+            os._exit(argument)
+        elif verb == "sleep":
+            time.sleep(argument)
+        elif verb == "ignore":
+            signal.signal(getattr(signal, argument), signal.SIG_IGN)
+        elif verb == "flood":
+            for stream in (1, 2):
+                for _ in range(argument):
+                    os.write(stream, b"x" * 65536 + b"\n")
+        elif verb == "fork":
+            child = os.fork()
+            if child == 0:
+                os.close(pipe)
+                time.sleep(600)
+                os._exit(0)
+            note(child, pids)
+        elif verb == "close":
+            os.close(pipe)
+        else:
+            raise ValueError(verb)
+
+
+def note(pid: int, pids: Path) -> None:
+    """Append a process's id to the file."""
+    with pids.open("a") as file:
+        file.write(f"{pid}\n")
+
+
+def main() -> None:
+    """Serve one request."""
+    script = json.loads(Path(sys.argv[1]).read_text())
+    pipe = int(sys.argv[2])
+    pids = Path(script["pids"])
+    note(os.getpid(), pids)
+    play(script["startup"], pipe, pids)
+    request = json.loads(sys.stdin.buffer.readline())
+    if request["compile_only"] is None:
+        for index in range(request["first"], len(request["plan"]["points"])):
+            play([["say", {"record": "began", "index": index}]], pipe, pids)
+            play(script["points"][str(index)], pipe, pids)
+    play([["say", {"record": "finished"}]], pipe, pids)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+"""Whatever a worker does, the run goes on and keeps what was measured. Workers here are fake."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+from fakes import FakeWorkers, empty_run, measured, say
+
+from roofline.errors import MeasurementError
+from roofline.measurement.launch import Progress, launch
+from roofline.model.run import PointFailed, Record, Run
+
+POINTS = 4
+
+
+class Launched:
+    """One launch, with what it told its caller."""
+
+    def __init__(self, workers: FakeWorkers, patience_s: float = 60.0) -> None:
+        self.kept: list[Record] = []
+        self.progress: list[Progress] = []
+        self.run: Run = launch(
+            workers.plan,
+            empty_run(),
+            keep=self.kept.append,
+            progress=self.progress.append,
+            command=workers.command,
+            patience_s=patience_s,
+        )
+
+    @property
+    def measured(self) -> list[str]:
+        """Operations of the ceilings, in order."""
+        return [ceiling.op for ceiling in self.run.ceilings.compute]
+
+    @property
+    def failed(self) -> list[tuple[str, str]]:
+        """Kind and point of the failures, in order."""
+        return [(failure.kind, failure.point) for failure in self.run.failures]
+
+
+@pytest.fixture
+def workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeWorkers:
+    """Workers for a plan of POINTS points, whose code cache lies in the test's folder."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return FakeWorkers(tmp_path, POINTS)
+
+
+def test_a_plan_that_goes_well_comes_back_complete(workers: FakeWorkers) -> None:
+    launched = Launched(workers)
+    assert launched.run.complete
+    assert launched.run.reason is None
+    assert launched.run.elapsed_s is not None
+    assert launched.measured == ["op0", "op1", "op2", "op3"]
+    assert launched.failed == []
+    assert launched.kept == [measured(number) for number in range(POINTS)]
+    assert workers.left() == []
+
+
+def test_progress_names_every_point_once_and_never_goes_back(workers: FakeWorkers) -> None:
+    workers.acts[1] = [["die", "SIGKILL"]]
+    workers.acts[2] = [["say", {"record": "began", "index": 2}], say(2), ["say", {"record": "began", "index": 2}]]
+    progress = [step for step in Launched(workers).progress if "compiling" not in step.point]
+    assert [step.point for step in progress] == [point.name for point in workers.plan.points]
+    done = [step.done for step in progress]
+    assert done == sorted(done)
+    assert done[0] == 0.0
+    assert done[-1] < 1.0
+    assert all(0 <= step.remaining_s <= workers.plan.budget_s for step in progress)
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (["die", "SIGSEGV"], "the worker died of SIGSEGV: it left no message"),
+        (["die", "SIGKILL"], "the worker died of SIGKILL: it left no message"),
+        (["exit", 3], "the worker exited with 3: one line | the last line of the worker"),
+        (["exit", 0], "the worker exited with 0: one line | the last line of the worker"),
+        (["write", "Segmentation fault\n"], "the worker said what is no message: "),
+        (["write", '{"record": "nonsense"}\n'], "the worker said what is no message: "),
+    ],
+    ids=["segmentation-fault", "killed", "exit-3", "exit-0", "garbage", "unknown-record"],
+)
+@pytest.mark.parametrize("point", [0, 1, POINTS - 1])
+def test_a_crash_costs_one_point_and_the_next_worker_goes_on_behind_it(
+    workers: FakeWorkers, act: list[object], words: str, point: int
+) -> None:
+    workers.acts[point] = [act]
+    launched = Launched(workers)
+    assert launched.run.complete
+    assert launched.measured == [f"op{number}" for number in range(POINTS) if number != point]
+    assert launched.failed == [("crashed", f"scalar op{point} f64 ×1")]
+    assert launched.run.failures[0].message.startswith(words)
+    assert len(launched.kept) == POINTS
+    assert isinstance(launched.kept[point], PointFailed)
+    assert workers.left() == []
+
+
+def test_what_was_said_before_a_crash_is_kept_even_in_half_a_line(workers: FakeWorkers) -> None:
+    workers.acts[1] = [say(1), ["write", '{"record": "comp'], ["die", "SIGKILL"]]
+    launched = Launched(workers)
+    assert launched.measured == ["op0", "op1", "op2", "op3"]
+    assert launched.failed == [("crashed", "scalar op1 f64 ×1")]
+
+
+def test_crashes_at_every_point_leave_a_run_of_failures(workers: FakeWorkers) -> None:
+    workers.acts = {number: [["die", "SIGABRT"]] for number in range(POINTS)}
+    launched = Launched(workers)
+    assert launched.run.complete
+    assert launched.measured == []
+    assert [kind for kind, _ in launched.failed] == ["crashed"] * POINTS
+
+
+def test_a_worker_that_hangs_is_killed_though_it_ignores_signals(workers: FakeWorkers) -> None:
+    workers.acts[1] = [["ignore", "SIGTERM"], ["ignore", "SIGINT"], ["sleep", 600]]
+    launched = Launched(workers, patience_s=2.0)
+    assert launched.measured == ["op0", "op2", "op3"]
+    assert launched.failed == [("hung", "scalar op1 f64 ×1")]
+    assert launched.run.failures[0].message.startswith("the worker said nothing for ")
+    assert workers.left() == []
+
+
+def test_children_of_a_worker_do_not_outlive_it(workers: FakeWorkers) -> None:
+    workers.acts[1] = [["fork", None], ["die", "SIGSEGV"]]
+    workers.acts[2] = [["fork", None], say(2)]
+    launched = Launched(workers)
+    assert launched.measured == ["op0", "op2", "op3"]
+    assert len(workers.pids()) >= 4
+    assert workers.left() == []
+
+
+def test_a_worker_that_floods_its_output_does_not_block(workers: FakeWorkers) -> None:
+    workers.acts[1] = [["flood", 40], say(1)]
+    launched = Launched(workers)
+    assert launched.measured == ["op0", "op1", "op2", "op3"]
+    assert launched.failed == []
+
+
+def test_a_worker_that_finishes_early_ends_the_run(workers: FakeWorkers) -> None:
+    workers.acts[1] = [say(1), ["say", {"record": "finished"}], ["sleep", 600]]
+    launched = Launched(workers)
+    assert launched.measured == ["op0", "op1"]
+    assert workers.left() == []
+
+
+def test_a_record_longer_than_a_pipe_holds_arrives_whole(workers: FakeWorkers) -> None:
+    long = {"record": "caveat", "caveat": {"code": "LONG", "message": "é" * 300_000}}
+    workers.acts[2] = [["say", long], say(2)]
+    launched = Launched(workers)
+    assert launched.run.caveats[0].message == "é" * 300_000
+    assert launched.measured == ["op0", "op1", "op2", "op3"]
+
+
+@pytest.mark.parametrize(
+    ("act", "patience_s", "words"),
+    [
+        (["exit", 3], 60.0, r"the worker exited with 3 before it began: one line \| the last line of the worker"),
+        (["die", "SIGSEGV"], 60.0, "the worker died of SIGSEGV before it began"),
+        (["sleep", 600], 0.1, "the worker said nothing for .* before it began"),
+    ],
+    ids=["exits", "crashes", "hangs"],
+)
+def test_a_worker_that_never_begins_is_an_error_that_says_why(
+    workers: FakeWorkers, act: list[object], patience_s: float, words: str
+) -> None:
+    workers.startup = [act]
+    with pytest.raises(MeasurementError, match=words):
+        Launched(workers, patience_s)
+    assert workers.left() == []
+
+
+def test_a_command_that_is_not_there_is_the_systems_error(workers: FakeWorkers) -> None:
+    keep: list[Record] = []
+    with pytest.raises(FileNotFoundError):
+        launch(workers.plan, empty_run(), keep=keep.append, progress=lambda _: None, command=("/no/such/program",))
+
+
+def test_code_is_compiled_once_and_not_again_in_the_next_run(workers: FakeWorkers) -> None:
+    first, second = Launched(workers), Launched(workers)
+    assert [step.point for step in first.progress if "compiling" in step.point] == ["compiling 4 kernels"]
+    assert [step.point for step in second.progress if "compiling" in step.point] == []
+    assert first.measured == second.measured
+
+
+def test_a_cache_that_cannot_be_made_is_a_caveat_and_no_failure(
+    workers: FakeWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    launched = Launched(workers)
+    assert [caveat.code for caveat in launched.run.caveats] == ["NO_CODE_CACHE"]
+    assert launched.measured == ["op0", "op1", "op2", "op3"]
+
+
+def test_signal_handlers_are_put_back(workers: FakeWorkers) -> None:
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    Launched(workers)
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before

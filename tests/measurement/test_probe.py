@@ -1,0 +1,68 @@
+"""How samples are collected and become rates, with samplers that take no time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count, repeat
+
+import pytest
+
+from roofline.measurement.blocks import Intervals
+from roofline.measurement.probe import Rates, Sampler, Stage, collect, flat_top_caveats, least_of_the_best
+from roofline.measurement.team import Team
+
+
+def sampler_of(times_s: Iterator[float]) -> Sampler:
+    """Return a sampler of 1000 flops a sample that takes these times, at 2 GHz."""
+    return Sampler(lambda n: Intervals(tuple(next(times_s) for _ in range(n)), (2e9,) * n), 1000, 1)
+
+
+def stage_of(now_s: Iterator[float]) -> Stage:
+    """Return a stage whose clock gives these readings."""
+    return Stage(team=Team((), 0), clock=lambda: next(now_s), sample_s=1e-3)
+
+
+def test_collecting_stops_when_the_best_agree() -> None:
+    rates = collect(sampler_of(repeat(1e-3)), stage_of(repeat(0.0)), 60.0, 0.01)
+    assert len(rates.per_s) == 15
+    assert rates.per_s[0] == pytest.approx(1e6)
+
+
+def test_collecting_stops_when_the_budget_is_spent() -> None:
+    growing = (1e-3 * 1.1**number for number in count())
+    rates = collect(sampler_of(growing), stage_of(iter([0.0, 0.1, 0.2, 1.1])), 1.0, 0.01)
+    assert len(rates.per_s) == 15
+    assert flat_top_caveats(rates.per_s, 0.01) == ("NO_FLAT_TOP",)
+
+
+def test_collecting_takes_a_batch_even_without_a_budget() -> None:
+    rates = collect(sampler_of(repeat(1e-3)), stage_of(count(0.0, 1.0)), 0.0, 0.01)
+    assert len(rates.per_s) == len(rates.intervals.clock_hz) == 5
+
+
+def test_collecting_without_agreement_ends() -> None:
+    growing = (1e-3 * 1.1**number for number in count())
+    assert len(collect(sampler_of(growing), stage_of(repeat(0.0)), 60.0, 0.01).per_s) == 150
+
+
+def test_a_rate_per_cycle_comes_from_the_best_third_only() -> None:
+    per_s = (100.0, 400.0, 390.0, 200.0, 150.0, 120.0)
+    clock_hz = (9.0, 2.0, 2.0, 7.0, 8.0, 9.0)
+    rates = Rates(Intervals((1.0,) * 6, clock_hz), per_s)
+    assert rates.clock_hz == 2.0
+    assert rates.per_cycle(1) == pytest.approx((200 + 195) / 2)
+    assert rates.per_cycle(2) == pytest.approx((100 + 97.5) / 2)
+
+
+def test_the_best_rate_is_that_of_the_shortest_sample() -> None:
+    assert sampler_of(iter([2e-3, 1e-3, 4e-3])).best_rate(3) == pytest.approx(1e6)
+
+
+def test_the_smallest_shape_wins_unless_a_larger_is_really_faster() -> None:
+    assert least_of_the_best({8: 99.7, 10: 100.0, 12: 99.9}) == 8
+    assert least_of_the_best({8: 90.0, 10: 99.8, 12: 100.0}) == 10
+    assert least_of_the_best({(8, 1): 90.0, (16, 8): 100.0, (16, 1): 99.9}) == (16, 1)
+
+
+def test_a_flat_top_has_no_caveat() -> None:
+    assert flat_top_caveats([1.0, 1.0, 1.0], 0.01) == ()

@@ -1,0 +1,105 @@
+"""Whether a number can be true, and where a footprint lies."""
+
+from __future__ import annotations
+
+import pytest
+from ceilings_of import compute, memory
+
+from roofline.measurement.verdict import NOISY_SPREAD, TOLERANCE_PERCENT, judged, level_of
+from roofline.model.ceilings import Ceilings
+from roofline.model.measurement import Measurement
+from roofline.model.run import Level
+from roofline.model.work import Work
+
+KIB, MIB = 2**10, 2**20
+CEILINGS = Ceilings(
+    compute=(compute(100e9),),
+    memory=(memory(10e9, level="DRAM"), memory(1000e9, level="L1")),
+)
+LEVELS = (
+    Level(name="L1", reported_bytes=32 * KIB, effective_bytes=40 * KIB),
+    Level(name="L2", reported_bytes=1 * MIB, effective_bytes=None),
+    Level(name="L3", reported_bytes=32 * MIB, effective_bytes=10 * MIB, shared_by=2),
+    Level(name="DRAM"),
+)
+
+
+def measured(seconds: float, work: Work, level: str = "DRAM", samples: tuple[float, ...] | None = None) -> Measurement:
+    """Return a measurement that took so long in each sample."""
+    return Measurement(
+        kernel="family.name",
+        n=100,
+        dtype="f64",
+        threads=1,
+        work=work,
+        level=level,
+        repeats=1,
+        samples_s=(seconds,) * 8 if samples is None else samples,
+    )
+
+
+ADDS = Work(flops=10**9, read_bytes=8, write_bytes=0)
+MOVES = Work(flops=1, read_bytes=10**9, write_bytes=5 * 10**8, allocate_bytes=5 * 10**8)
+
+
+def test_a_point_under_its_roof_is_ok() -> None:
+    assert judged(measured(0.02, ADDS), CEILINGS).status == "ok"
+    assert judged(measured(0.2, MOVES), CEILINGS).status == "ok"
+
+
+def test_a_point_on_its_roof_and_a_little_above_is_ok() -> None:
+    assert judged(measured(0.01, ADDS), CEILINGS).status == "ok"
+    assert judged(measured(0.01 / (1 + TOLERANCE_PERCENT / 200), ADDS), CEILINGS).status == "ok"
+
+
+def test_more_flops_than_the_machine_can_do_mean_a_roof_that_is_too_low() -> None:
+    verdict = judged(measured(0.009, ADDS), CEILINGS)
+    assert (verdict.status, verdict.status_codes) == ("above_roof", ("ROOF_TOO_LOW",))
+    assert not verdict.drawable
+
+
+def test_more_bytes_than_the_level_delivers_mean_a_nearer_level() -> None:
+    verdict = judged(measured(0.1, MOVES), CEILINGS)
+    assert (verdict.status, verdict.status_codes) == ("above_roof", ("NEARER_LEVEL",))
+
+
+def test_a_wide_spread_is_told_of() -> None:
+    wide = 1 + NOISY_SPREAD
+    verdict = judged(measured(0, ADDS, samples=(0.02, 0.02, 0.02 * wide, 0.02 * wide * wide) * 3), CEILINGS)
+    assert (verdict.status, verdict.status_codes) == ("degraded", ("NOISY",))
+    assert verdict.drawable
+    narrow = 1 + NOISY_SPREAD / 4
+    assert judged(measured(0, ADDS, samples=(0.02, 0.02, 0.02 * narrow) * 3), CEILINGS).status == "ok"
+
+
+def test_without_a_roof_nothing_can_be_above_it() -> None:
+    assert judged(measured(1e-9, ADDS), Ceilings()).status == "ok"
+
+
+def test_a_measurement_without_samples_stays_as_it_is() -> None:
+    empty = measured(0, ADDS, samples=())
+    assert judged(empty, CEILINGS) == empty
+
+
+@pytest.mark.parametrize(
+    ("footprint", "threads", "level"),
+    [
+        (0, 1, "L1"),
+        (32 * KIB, 1, "L1"),  # the smaller of measured and reported counts
+        (32 * KIB + 1, 1, "L2"),
+        (64 * KIB, 2, "L1"),  # two private instances
+        (1 * MIB, 1, "L2"),
+        (1 * MIB + 1, 1, "L3"),
+        (10 * MIB, 2, "L3"),  # one instance that both share
+        (10 * MIB + 1, 2, "DRAM"),
+        (20 * MIB, 3, "L3"),  # the third core brings another instance
+        (10**12, 64, "DRAM"),
+    ],
+)
+def test_a_footprint_lies_in_the_nearest_level_that_holds_it(footprint: int, threads: int, level: str) -> None:
+    assert level_of(footprint, threads, LEVELS) == level
+
+
+def test_without_levels_everything_lies_in_dram() -> None:
+    assert level_of(8, 1, ()) == "DRAM"
+    assert level_of(8, 1, (Level(name="L1"), Level(name="DRAM"))) == "DRAM"

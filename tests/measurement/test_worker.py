@@ -1,0 +1,117 @@
+"""The real worker, end to end: a tiny plan, of which only the structure is looked at and never the speed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fakes import empty_run, runs, still_running
+from msgspec.structs import replace
+
+from roofline.errors import CodegenError, MeasurementError, RooflineError, UsageError, WrongResult
+from roofline.host.machine import read_machine
+from roofline.measurement.launch import launch
+from roofline.measurement.plan import ComputePoint, KernelPoint, MemoryPoint, Plan, SweepPoints
+from roofline.measurement.worker import kind_of
+from roofline.model.run import Record
+
+PLAN = Plan(
+    mode="run",
+    budget_s=0.5,
+    threads=(1,),
+    cpus=tuple(sorted(os.sched_getaffinity(0)))[:1] if hasattr(os, "sched_getaffinity") else (),
+    dtypes=("f64",),
+    isas=("scalar",),
+    points=(
+        SweepPoints(sizes=6),
+        ComputePoint(isa="scalar", dtype="f64", op="mul_add", threads=1),
+        MemoryPoint(level="L9", pattern="load", isa="scalar", threads=1),
+        KernelPoint(kernel="stream.triad", dtype="f64", threads=1, n=1000),
+        KernelPoint(kernel="no.such", dtype="f64", threads=1, n=1000),
+    ),
+    memory_budget_bytes=32 * 2**20,
+)
+
+
+def test_a_tiny_plan_is_measured_audited_and_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The slow one here: a worker that compiles, and one that measures."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    start = replace(empty_run(), machine=read_machine())
+    kept: list[Record] = []
+    run = launch(PLAN, start, keep=kept.append, progress=lambda _: None)
+    assert run.complete
+
+    assert len(run.sweep) == 6
+    assert [point.size_bytes for point in run.sweep] == sorted(point.size_bytes for point in run.sweep)
+    assert min(point.byte_per_s for point in run.sweep) > 0
+    assert run.levels[-1].name == "DRAM"
+    assert run.environment.llvm
+
+    (ceiling,) = run.ceilings.compute
+    assert (ceiling.isa, ceiling.dtype, ceiling.op, ceiling.threads) == ("scalar", "f64", "mul_add", 1)
+    assert ceiling.audited
+    assert ceiling.audit is not None
+    assert ceiling.audit.chains == ceiling.chains
+    assert ceiling.flops_per_sample > 0
+    assert len(ceiling.samples_s) == len(ceiling.clock_samples_hz) >= 5
+    assert min(ceiling.samples_s) > 0
+    assert ceiling.flop_per_s == pytest.approx(ceiling.flops_per_sample / min(ceiling.samples_s))
+
+    (measurement,) = run.measurements
+    assert (measurement.kernel, measurement.n, measurement.variant) == ("stream.triad", 1000, "serial")
+    assert measurement.work.flops == 2000
+    assert measurement.repeats >= 1
+    assert measurement.error is not None
+    assert measurement.tolerance is not None
+    assert measurement.error <= measurement.tolerance
+    assert measurement.ceiling == ceiling.name
+    assert len(measurement.samples_s) >= 3
+    assert len(measurement.roof_samples) == len(measurement.samples_s) + 1
+    assert min(measurement.samples_s) > 0
+
+    assert [(failure.kind, failure.point) for failure in run.failures] == [
+        ("skipped", "L9 load scalar ×1"),
+        ("raised", "no.such n=1000 f64 ×1"),
+    ]
+    grown = start
+    for record in kept:
+        grown = grown.with_record(record)
+    assert replace(grown, elapsed_s=run.elapsed_s, complete=True) == run
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (WrongResult("x"), "wrong"),
+        (CodegenError("x"), "codegen"),
+        (MeasurementError("x"), "skipped"),
+        (UsageError("x"), "raised"),
+    ],
+)
+def test_an_error_is_archived_as_its_kind_of_failure(error: RooflineError, kind: str) -> None:
+    assert kind_of(error) == kind
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills children with their parent")
+def test_a_worker_dies_with_a_launcher_that_is_killed(tmp_path: Path) -> None:
+    worker = (
+        "import os, time; from roofline.measurement.worker import die_with_launcher; "
+        "die_with_launcher(); print(os.getpid(), flush=True); time.sleep(600)"
+    )
+    launcher = subprocess.Popen(
+        [sys.executable, "-c", "import subprocess, sys; subprocess.run(sys.argv[1:])", sys.executable, "-c", worker],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        start_new_session=True,
+    )
+    assert launcher.stdout is not None
+    pid = int(launcher.stdout.readline())
+    assert runs(pid)
+    launcher.send_signal(signal.SIGKILL)
+    launcher.wait()
+    assert still_running([pid]) == []
