@@ -78,6 +78,11 @@ def test_hybrid_cores_are_told_by_clock_where_the_kernel_names_no_kinds(plant: P
     assert read_machine(root).core_classes == (2, 4)
 
 
+def test_hybrid_cores_are_told_by_their_counter_units_where_no_clock_is_visible(plant: Plant) -> None:
+    clocks = {f"sys/devices/system/cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq": "" for cpu in range(8)}
+    assert read_machine(plant(clocks, "alder_lake_hybrid")).core_classes == (2, 4)
+
+
 def test_big_and_little_cores_are_told_by_capacity_and_named_after_the_big_ones(plant: Plant) -> None:
     little = "processor\t: {0}\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU part\t: 0xd03\n\n"
     big = "processor\t: {0}\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU part\t: 0xd08\n\n"
