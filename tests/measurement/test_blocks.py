@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from numba import njit
 
+from roofline.codegen.assembly import assembly_of
+from roofline.codegen.audit import innermost_loops
 from roofline.codegen.emit import CHAIN_ADDS
 from roofline.measurement.blocks import arithmetic_block, intervals_of, kernel_block, take
 from roofline.measurement.team import Team
@@ -48,6 +50,24 @@ def test_a_block_that_runs_on_a_team_gives_a_sample_for_each_turn() -> None:
     assert min(intervals.samples_s) > 0
 
 
+def name_of(*words: object) -> str:
+    """Return a block's name that is this version of the file's own: Numba caches the block by it."""
+    digest = sha256(Path(__file__).read_bytes()).hexdigest()[:16]
+    return "_".join([*map(str, words), digest]).lower()
+
+
+def test_calls_that_do_the_same_again_are_not_merged() -> None:
+    @njit
+    def stores(array):  # type: ignore[no-untyped-def]
+        array[0] = 1.0
+
+    block = kernel_block(stores, name_of("repeated"), 1, False)
+    block(7, 10, np.zeros(1), np.zeros(3, np.int64), np.zeros(1))
+    # Around a call that is inlined and whose store is kept, the loop of repeats is shorter than the add chain.
+    repeats = innermost_loops(assembly_of(block))[0]
+    assert len(repeats) < CHAIN_ADDS
+
+
 @pytest.mark.parametrize("returns", [True, False])
 def test_a_kernel_is_called_as_often_as_said_and_the_clock_read_around(returns: bool) -> None:
     @njit
@@ -59,8 +79,7 @@ def test_a_kernel_is_called_as_often_as_said_and_the_clock_read_around(returns: 
     def gives_nothing(array):  # type: ignore[no-untyped-def]
         array[0] += 1.0
 
-    digest = sha256(Path(__file__).read_bytes()).hexdigest()[:16]  # Numba caches the block by its name
-    block = kernel_block(gives if returns else gives_nothing, f"counted_{returns}_{digest}".lower(), 1, returns)
+    block = kernel_block(gives if returns else gives_nothing, name_of("counted", returns), 1, returns)
     array, sink, out = np.zeros(1), np.zeros(1), np.zeros(3, np.int64)
     block(7, 10, sink, out, array)
     assert array[0] == 7.0

@@ -139,6 +139,15 @@ def test_a_lone_point_below_its_plateau_is_noise() -> None:
     assert find_levels(sweep, CACHES, 1, MOST) == clean
 
 
+def test_slow_smallest_sets_do_not_hide_the_first_level() -> None:
+    capacities = [cache.size_bytes for cache in CACHES]
+    sweep = sweep_of(capacities, RATES, sweep_sizes(CACHES, 40, MOST))
+    clean = find_levels(sweep, CACHES, 1, MOST)
+    # So short a pass is mostly the loop around it.
+    tiny = [SweepPoint(size_bytes=1024, byte_per_s=30e9), SweepPoint(size_bytes=2048, byte_per_s=60e9)]
+    assert find_levels([*tiny, *sweep], CACHES, 1, MOST) == clean
+
+
 def test_a_few_percent_of_noise_change_no_verdict() -> None:
     levels = found([cache.size_bytes for cache in CACHES], noise=0.08)
     assert [level.agrees for level in levels.values()] == [True, True, True, None]
