@@ -37,7 +37,7 @@ class Mode(Value, frozen=True, kw_only=True):
 
 MODES = {
     "quick": Mode(
-        budget_s=11,
+        budget_s=9,
         sweep_sizes=24,
         patterns=("load", "triad"),
         dram_patterns=("nt_triad",),
@@ -48,7 +48,7 @@ MODES = {
         gemm_n=248,
     ),
     "all": Mode(
-        budget_s=46,
+        budget_s=44,
         sweep_sizes=40,
         patterns=("load", "triad", "copy", "update", "store"),
         dram_patterns=("nt_copy", "nt_triad", "nt_store"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import sleep
 
 from roofline.errors import MeasurementError
 from roofline.kernels.kernel import Kernel
@@ -27,6 +28,8 @@ _MOST_SAMPLES = 60
 _FEWEST_SAMPLES = 3
 """Samples that a point gets whatever its budget, unless they take _PATIENCE_S longer."""
 _PATIENCE_S = 1.0
+_SETTLE_S = 0.5e-3
+"""Pause after a parallel kernel: a library's idle threads go on spinning for a while, on the cores of our team."""
 _ROOF_SAMPLES = 2
 """Roof samples per block, of which the better counts: an interrupt in one must not make the kernel look good."""
 _N_MULTIPLE = 64
@@ -123,6 +126,8 @@ class KernelProbe:
             interval_s, hz = subject.take(repeats)
             samples_s.append(interval_s / repeats)
             clock_hz.append(hz)
+            if subject.threads > 1:
+                sleep(_SETTLE_S)
             if sampler:
                 roof_rates.append(sampler.best_rate(_ROOF_SAMPLES))
             enough = len(samples_s) >= _LEAST_SAMPLES
