@@ -141,12 +141,6 @@ def test_caches_shared_by_hardware_threads_of_one_core_are_its_own() -> None:
     assert kernel_points(planned("all", machine=machine)) == kernel_points(planned("all"))
 
 
-def test_kernels_that_cannot_run_in_parallel_run_on_one_thread() -> None:
-    serial = {name for name, kernel in all_kernels().items() if not kernel.parallel}
-    threads = {(point.kernel in serial, point.threads) for point in kernel_points(planned("all"))}
-    assert (True, 2) not in threads
-
-
 def test_named_kernels_run_with_the_ceilings_that_they_need() -> None:
     plan = planned("run", ("gemm.naive", "stream.*"))
     assert {point.kernel.split(".")[0] for point in kernel_points(plan)} == {"gemm", "stream"}
