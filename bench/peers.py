@@ -1,6 +1,6 @@
 """Our ceilings beside likwid-bench and a C STREAM loop: alternating in one run, medians of the paired ratios.
 
-    python -m bench.peers compute|memory|stream [--rounds N]
+    python -m bench.peers compute|caches|dram|stream [--rounds N]
 
 Needs `likwid-bench` (Debian package likwid) and, for `stream`, gcc with OpenMP. Run it alone on a quiet machine.
 Likwid reports the mean over about one second. Ours stand beside it twice: the median of our samples, and the best
@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -114,7 +115,7 @@ def compare_compute(team: Team, threads: Sequence[int], rounds: int) -> None:
             row(f"{kernel} ×{count}, GFLOP/s", pairs)
 
 
-def compare_memory(team: Team, threads: Sequence[int], rounds: int) -> None:
+def compare_memory(team: Team, threads: Sequence[int], rounds: int, only: Sequence[str] = ()) -> None:
     """Best of each pattern in each level against the best of likwid's kernels on the same working set."""
     machine = read_machine()
     isas = isas_of(machine.arch, machine.features)
@@ -123,7 +124,7 @@ def compare_memory(team: Team, threads: Sequence[int], rounds: int) -> None:
     points = sweep(probe, isas[-1], sweep_sizes(machine.caches, 40, most), lambda _: None)
     levels = find_levels(points, machine.caches, 1, most)
     vectors = isas[-2:]
-    for level in levels:
+    for level in (level for level in levels if not only or level.name in only):
         for count in threads:
             size = working_set_bytes(levels, level.name, count, most)
             if isinstance(size, str):
@@ -178,7 +179,8 @@ def compare_stream(team: Team, threads: Sequence[int], rounds: int) -> None:
 
 COMPARISONS: dict[str, Callable[[Team, Sequence[int], int], None]] = {
     "compute": compare_compute,
-    "memory": compare_memory,
+    "dram": partial(compare_memory, only=("DRAM",)),
+    "caches": partial(compare_memory, only=("L1", "L2", "L3")),
     "stream": compare_stream,
 }
 

@@ -1,24 +1,17 @@
-"""Reads assembly and proves that a hot loop is what its ceiling claims: no number without this proof.
-
-Understands the AT&T syntax that LLVM writes for x86-64 and its syntax for AArch64 (Linux and macOS).
-"""
+"""Proves that a hot loop is what its ceiling claims: no number without this proof."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from roofline.codegen.loops import ARITHMETIC_STEPS, accesses_of, chain_kinds
+from roofline.codegen.reading import X86_REGISTER, Instruction, innermost_loops
 from roofline.errors import CodegenError
 from roofline.model.ceilings import Audit
 from roofline.model.isa import Isa
 
-_LABEL = re.compile(r"^([.\w$]+):")
-_COMMENT = re.compile(r"(?:^|\s)(?:#+(?=[\s%A-Z]|$)|//|;)")  # `#-16` is an AArch64 immediate
-_BRANCH = re.compile(r"^(?:j[a-z]+|b(?:\.[a-z]+)?|cbn?z|tbn?z)$")
-_X86_REGISTER = re.compile(r"%([xyz]mm)\d+")
 _X86_MEMORY = re.compile(r"\(%|\(,%")
 _X86_STACK = re.compile(r"\(%rsp")
 _X86_FRAME = re.compile(r"\(%r[sb]p")
@@ -32,56 +25,6 @@ _ARM_REGISTER = re.compile(r"\b[qdsv]\d+")
 _ARM_BITS = {"q": 128, "d": 64, "s": 32}
 
 
-@dataclass(frozen=True)
-class Instruction:
-    """One line of assembly."""
-
-    mnemonic: str
-    """With an AArch64 arrangement appended when the syntax puts it there: `fmla.2d` (macOS) is `fmla`."""
-    operands: tuple[str, ...]
-
-    @property
-    def text(self) -> str:
-        """The line again, for messages."""
-        return f"{self.mnemonic} {', '.join(self.operands)}".strip()
-
-
-def _instruction(line: str) -> Instruction:
-    mnemonic, _, rest = line.partition(" ")
-    operands = [part.strip() for part in re.split(r",(?![^(\[]*[)\]])", rest) if part.strip()]
-    arrangement = re.fullmatch(r"(f\w+)\.(\d+[sd])", mnemonic)
-    if arrangement:  # macOS writes `fmla.2d v0, v1, v2`, Linux `fmla v0.2d, v1.2d, v2.2d`
-        mnemonic = arrangement[1]
-        operands = [re.sub(r"^(v\d+)$", rf"\1.{arrangement[2]}", operand) for operand in operands]
-    return Instruction(mnemonic, tuple(operands))
-
-
-def innermost_loops(assembly: str) -> list[list[Instruction]]:
-    """Return the bodies of all innermost loops: from a label to the branch back to it, with no loop inside."""
-    position: dict[str, int] = {}
-    instructions: list[Instruction] = []
-    spans: list[tuple[int, int]] = []
-    for raw in assembly.splitlines():
-        line = re.sub(r"\s+", " ", _COMMENT.split(raw)[0]).strip()
-        label = _LABEL.match(line)
-        if label:
-            position[label[1]] = len(instructions)
-            continue
-        if not line or line.startswith("."):
-            continue
-        instruction = _instruction(line)
-        instructions.append(instruction)
-        if _BRANCH.match(instruction.mnemonic) and instruction.operands:
-            start = position.get(instruction.operands[-1])
-            if start is not None:
-                spans.append((start, len(instructions)))
-    return [
-        instructions[start:stop]
-        for start, stop in spans
-        if not any(s >= start and e <= stop and (s, e) != (start, stop) for s, e in spans)
-    ]
-
-
 def _arithmetic_pattern(isa: Isa, dtype: str, kind: str) -> re.Pattern[str]:
     if isa.arch == "x86_64":
         return re.compile(_X86_ARITHMETIC[kind] + _X86_SUFFIX[dtype, isa.vector_bits > 0])
@@ -89,9 +32,9 @@ def _arithmetic_pattern(isa: Isa, dtype: str, kind: str) -> re.Pattern[str]:
 
 
 def _on_register(instruction: Instruction, isa: Isa, dtype: str) -> bool:
-    """Whether all vector operands are of the ISA's register class (and element type, on AArch64)."""
+    """Whether all operands are registers, of the ISA's class (and element type, on AArch64): no memory, no constant."""
     if isa.arch == "x86_64":
-        return set(_X86_REGISTER.findall(" ".join(instruction.operands))) == {isa.asm_register}
+        return all(re.fullmatch(rf"%{isa.asm_register}\d+", operand) for operand in instruction.operands)
     if isa.vector_bits:
         shape = f"{isa.lanes(dtype)}{'d' if dtype == 'f64' else 's'}"
         element = r"v\d+(\.[sd])?\[\d\]"  # one lane of a register as the common factor
@@ -103,13 +46,24 @@ def _destination(instruction: Instruction, isa: Isa) -> str:
     return instruction.operands[-1 if isa.arch == "x86_64" else 0]
 
 
+def _continues_chain(instruction: Instruction, isa: Isa) -> bool:
+    """Whether the instruction's result depends on what its destination held: a chain, not a fresh value."""
+    if isa.arch == "x86_64":
+        *sources, destination = instruction.operands
+        accumulates = len(sources) == 1 or "fm" in instruction.mnemonic or "fnm" in instruction.mnemonic
+    else:
+        destination, *sources = instruction.operands
+        accumulates = instruction.mnemonic in ("fmla", "fmls")
+    return accumulates or destination in sources
+
+
 def _accesses(instruction: Instruction, isa: Isa, dtype: str) -> tuple[int, int, bool]:
     """Return (loads, stores, whether every access is of the ISA's register width) of one instruction."""
     joined = " ".join(instruction.operands)
     if isa.arch == "x86_64":
         if not _X86_MEMORY.search(joined) or instruction.mnemonic.startswith(("lea", "prefetch")):
             return 0, 0, True
-        register = set(_X86_REGISTER.findall(joined)) == {isa.asm_register}
+        register = set(X86_REGISTER.findall(joined)) == {isa.asm_register}
         element = instruction.mnemonic.endswith(_X86_SUFFIX[dtype, False])
         wide = register and element != (isa.vector_bits > 0)
         stores = bool(_X86_MEMORY.search(instruction.operands[-1]))
@@ -129,7 +83,7 @@ def _accesses(instruction: Instruction, isa: Isa, dtype: str) -> tuple[int, int,
 def _has_vector(instruction: Instruction, isa: Isa) -> bool:
     """Whether the instruction touches a floating-point or vector register, of whatever width."""
     joined = " ".join(instruction.operands)
-    pattern = _X86_REGISTER if isa.arch == "x86_64" else _ARM_REGISTER
+    pattern = X86_REGISTER if isa.arch == "x86_64" else _ARM_REGISTER
     return bool(pattern.search(joined))
 
 
@@ -194,6 +148,9 @@ def audit_arithmetic(assembly: str, isa: Isa, dtype: str, op: str, chains: int) 
         want = len(range(number, chains, len(kinds))) * ARITHMETIC_STEPS * turns
         if found != want:
             raise _refuse(name, f"holds {found} {kind} instructions in its hot loop", f"{want}")
+    fresh = [i for i in work if not _continues_chain(i, isa)]
+    if fresh:
+        raise _refuse(name, f"starts a value anew in its hot loop: {fresh[0].text}", "chains of dependent steps")
     seen = len({_destination(i, isa) for i in work})
     if seen != chains:
         raise _refuse(name, f"has {seen} independent chains", f"{chains}")
@@ -240,21 +197,3 @@ def audit_stream(assembly: str, isa: Isa, dtype: str, pattern: str, unroll: int)
         register=isa.asm_register + ("" if isa.vector_bits else " (scalar)"),
         loop_instructions=len(hot),
     )
-
-
-def vector_register(assembly: str) -> str | None:
-    """Return the widest register class that does floating-point arithmetic anywhere in a kernel's assembly.
-
-    `zmm`, `ymm`, `xmm` (packed), `scalar`, or on AArch64 `v` and `scalar`; None when there is no such arithmetic.
-    """
-    seen = set()
-    for raw in assembly.splitlines():
-        line = re.sub(r"\s+", " ", raw.strip())
-        x86 = re.match(r"v?(?:fn?m(?:add|sub)\d{3}|add|sub|mul|div|sqrt)([sp])[sd] (.*)", line)
-        if x86:
-            classes = set(_X86_REGISTER.findall(x86[2]))
-            seen.add(next((c for c in ("zmm", "ymm", "xmm") if c in classes), "xmm") if x86[1] == "p" else "scalar")
-        arm = re.match(r"f(?:ml[as]|n?m(?:add|sub)|add|sub|mul|div|sqrt)(\.\d[sd])? (.*)", line)
-        if arm:
-            seen.add("v" if arm[1] or re.search(r"v\d+\.\d[sd]", arm[2]) else "scalar")
-    return next((name for name in ("zmm", "ymm", "xmm", "v", "scalar") if name in seen), None)

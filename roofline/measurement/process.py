@@ -112,7 +112,7 @@ class WorkerProcess:
     def _end(self) -> Died:
         """Return how the worker ended, once its pipe is closed."""
         try:
-            code = self._process.wait(timeout=5)
+            code = self._process.wait(timeout=1)
         except subprocess.TimeoutExpired:
             return Died("closed its pipe", self._last_lines())
         if code < 0:

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit, prange
 
 from roofline.codegen.assembly import assembly_of
-from roofline.codegen.audit import vector_register
+from roofline.codegen.reading import vector_register
 from roofline.kernels.check import check
 from roofline.kernels.compile import compiled
 from roofline.kernels.kernel import Kernel

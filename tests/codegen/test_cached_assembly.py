@@ -13,7 +13,7 @@ import json
 
 from numba import njit
 from roofline.codegen.assembly import assembly_of
-from roofline.codegen.audit import innermost_loops
+from roofline.codegen.reading import innermost_loops
 from roofline.codegen.intrinsics import arithmetic_chains
 
 

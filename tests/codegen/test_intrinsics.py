@@ -13,7 +13,6 @@ import pytest
 from numba import njit
 
 from roofline.codegen.assembly import assembly_of
-from roofline.codegen.audit import innermost_loops
 from roofline.codegen.emit import CHAIN_ADDS
 from roofline.codegen.intrinsics import (
     ARCH,
@@ -25,6 +24,7 @@ from roofline.codegen.intrinsics import (
     stream_passes,
     wait_for_all,
 )
+from roofline.codegen.reading import innermost_loops
 from roofline.model.isa import isas_of
 
 NUMPY = {"f64": np.float64, "f32": np.float32}

@@ -10,8 +10,8 @@ import pytest
 from numba import njit
 
 from roofline.codegen.assembly import assembly_of
-from roofline.codegen.audit import innermost_loops
 from roofline.codegen.emit import CHAIN_ADDS
+from roofline.codegen.reading import innermost_loops
 from roofline.measurement.blocks import arithmetic_block, intervals_of, kernel_block, take
 from roofline.measurement.team import Team
 
