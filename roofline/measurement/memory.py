@@ -20,7 +20,7 @@ from roofline.model.ceilings import Audit, MemoryCeiling
 from roofline.model.isa import DTYPE_BITS, Isa
 from roofline.units import memory_size
 
-NEAR_SHAPES = ((8, 1), (16, 1))
+NEAR_SHAPES = ((8, 1), (16, 2))
 """(Vectors per array and turn, segments walked at once) that the search tries in the caches of one core."""
 FAR_SHAPES = ((8, 1), (16, 4), (16, 8))
 """The same for what lies beyond: several streams keep more of memory busy than one (here +40 % for DRAM loads)."""
