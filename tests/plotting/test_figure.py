@@ -62,6 +62,13 @@ def test_every_ridge_is_marked(figure: Figure) -> None:
     assert sum(line.get_gid() == "ridge" for axes in figure.axes for line in axes.lines) == 8
 
 
+def test_every_marker_has_a_bar_at_the_roof_of_its_own_pattern(run: Run, figure: Figure) -> None:
+    bars = sorted(line.get_ydata()[0] for axes in figure.axes for line in axes.lines if line.get_gid() == "own roof")
+    shown = [m for m in run.measurements if m.drawable and m.work.flops and m.dtype == "f64"]
+    roofs = sorted(run.derived(measurement).roof_flop_per_s for measurement in shown)
+    assert bars == pytest.approx(roofs)
+
+
 def test_the_key_has_one_entry_for_each_drawn_kernel(run: Run, figure: Figure) -> None:
     assert texts(figure, "key entry: kernel") == drawn(run)
     for column in ("n", "GFLOP/s", "flop/B", "roof", "bound"):

@@ -149,7 +149,7 @@ def _subtitle(run: Run, dtype: str) -> str:
     label = f" ({elided(run.label, 24)})" if run.label else ""
     state = "" if run.complete else f" INCOMPLETE: {run.reason or 'reason unknown'}."
     return (
-        f"Run {run.id}{label}, {dtype}.{state} Colour: memory level. Shape: family. Hollow: degraded. "
+        f"Run {run.id}{label}, {dtype}.{state} Colour: memory level. Shape: family. Hollow: degraded. Bar: own roof. "
         "Roofs: best pattern of each level, best op of each ISA."
     )
 

@@ -33,6 +33,10 @@ RIDGE: dict[str, Any] = {
 }
 
 
+OWN_ROOF_WIDTH = 1.09
+"""The bar reaches from intensity / this to intensity x this."""
+
+
 @dataclass(frozen=True)
 class Scene:
     """What one panel shows."""
@@ -71,6 +75,7 @@ def draw_panel(axes: Axes, scene: Scene, span: Span, palette: Palette) -> None:
     for place in ridges:
         axes.plot(*([value] for value in place), "o", **RIDGE)
     places = [(point.derived.flop_per_byte, point.derived.flop_per_s) for point in scene.drawn]
+    own_roofs = [line for point in scene.drawn for line in _own_roof(axes, span, point, palette)]
     for point, place in zip(scene.drawn, places, strict=True):
         draw_marker(axes, place, point, palette)
     lines = [line for _, line in (*memory, *compute)]
@@ -82,7 +87,20 @@ def draw_panel(axes: Axes, scene: Scene, span: Span, palette: Palette) -> None:
     for group in _near_together(compute):
         text = " · ".join(f"{short_name(ceiling)} {giga(ceiling.flop_per_s)}" for ceiling, _ in group) + " GFLOP/s"
         _write(axes, span, paper, group[0][1], text, style.INK, "compute roof")
-    write_numbers(axes, span, scene.drawn, lines, paper.labels)
+    write_numbers(axes, span, scene.drawn, [*lines, *own_roofs], paper.labels)
+
+
+def _own_roof(axes: Axes, span: Span, point: Point, palette: Palette) -> list[Line]:
+    """Draw a bar at the roof of the kernel's own access pattern, tied to the marker; return both lines."""
+    roof, rate, x = point.derived.roof_flop_per_s, point.derived.flop_per_s, point.derived.flop_per_byte
+    if roof is None:
+        return []
+    bar = Line(span.pixel(x / OWN_ROOF_WIDTH, roof), span.pixel(x * OWN_ROOF_WIDTH, roof))
+    tie = Line(span.pixel(x, rate), span.pixel(x, max(rate, roof)))
+    colour = palette.colour(point.measurement.level)
+    _stroke(axes, span, bar, colour, 2.0, 3.6, gid="own roof")
+    _stroke(axes, span, tie, style.MUTED, 0.6, 2.5)
+    return [bar, tie]
 
 
 def _ridges(scene: Scene) -> list[tuple[float, float]]:
@@ -142,9 +160,12 @@ def _near_together(
     return groups
 
 
-def _stroke(axes: Axes, span: Span, line: Line, colour: str, width_px: float, zorder: float) -> None:
+def _stroke(
+    axes: Axes, span: Span, line: Line, colour: str, width_px: float, zorder: float, gid: str | None = None
+) -> None:
     (x0, y0), (x1, y1) = span.value(*line.start), span.value(*line.end)
-    axes.plot([x0, x1], [y0, y1], color=colour, linewidth=style.points(width_px), zorder=zorder, solid_capstyle="round")
+    (drawn,) = axes.plot([x0, x1], [y0, y1], color=colour, linewidth=style.points(width_px), zorder=zorder)
+    drawn.set(solid_capstyle="round", gid=gid)
 
 
 def _write(axes: Axes, span: Span, paper: Paper, line: Line, text: str, colour: Any, gid: str) -> None:
