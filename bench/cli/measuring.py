@@ -28,7 +28,7 @@ from roofline.plotting.summary import tables
 from roofline.plotting.text import printable
 
 FAILED = 6
-FATAL_KINDS = frozenset({"wrong", "crashed", "hung", "raised", "codegen"})
+FATAL_KINDS = frozenset({"wrong", "crashed", "hung", "raised", "codegen", "invalid"})
 """Kinds of failure that the exit code tells of; a `skipped` point is no failure of anything."""
 SIGNAL_EXIT = {signal.name: 128 + signal for signal in (SIGINT, SIGTERM)}
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from roofline.errors import MeasurementError
+from roofline.errors import ArchiveError, MeasurementError
 from roofline.measurement.code_cache import CodeCache, code_cache
 from roofline.measurement.interruption import Interruption, catch_signals
 from roofline.measurement.message import Began, Finished, Request
@@ -86,12 +86,18 @@ class _Session:
         self.patience_s = patience_s
         self.clock = clock
         self.interruption = interruption
+        self.at = "starting"
         self.cache = self._cache(run.machine)
 
     def add(self, record: Record) -> None:
-        """Grow the run by one record, and keep it."""
+        """Keep one record and grow the run by it; one that cannot be true is kept as a failure instead."""
+        try:
+            self.keep(record)
+        except ArchiveError as refused:
+            failure = Failure(kind="invalid", point=self.at, message=f"a record was refused: {refused}")
+            record = PointFailed(failure=failure)
+            self.keep(record)
         self.run = self.run.with_record(record)
-        self.keep(record)
 
     def compile(self) -> None:
         """Compile what the cache lacks, one worker per CPU, before anything is timed."""
@@ -149,8 +155,7 @@ class _Session:
                         raise MeasurementError(f"the worker {message.what} before it began: {message.detail}")
                     kind = "hung" if isinstance(message, Silent) else "crashed"
                     text = f"the worker {message.what}: {message.detail}"
-                    point = self.plan.points[at].name
-                    self.add(PointFailed(failure=Failure(kind=kind, point=point, message=text)))
+                    self.add(PointFailed(failure=Failure(kind=kind, point=self.at, message=text)))
                     return at + 1
                 case _:
                     self.add(message)
@@ -161,8 +166,8 @@ class _Session:
         remaining_s = max(0.0, self.plan.budget_s - spent_s)
         if index and spent_s > 0:
             remaining_s = min(remaining_s, spent_s * left / (whole - left))
-        point = self.plan.points[index].name
-        self.progress(Progress(point=point, done=1 - left / whole, remaining_s=remaining_s))
+        self.at = self.plan.points[index].name
+        self.progress(Progress(point=self.at, done=1 - left / whole, remaining_s=remaining_s))
 
     def _start(self, request: Request) -> WorkerProcess:
         return WorkerProcess(self.command, request, self._environment(), self.interruption)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fakes import FakeWorkers, empty_run, measured, say
 
-from roofline.errors import MeasurementError
+from roofline.errors import ArchiveError, MeasurementError
 from roofline.measurement.launch import Progress, launch
 from roofline.model.run import PointFailed, Record, Run
 
@@ -198,3 +198,20 @@ def test_signal_handlers_are_put_back(workers: FakeWorkers) -> None:
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     Launched(workers)
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+def test_a_record_that_cannot_be_true_costs_its_point_and_not_the_run(workers: FakeWorkers) -> None:
+    kept: list[Record] = []
+
+    def keep(record: Record) -> None:
+        if record == measured(1):
+            raise ArchiveError("clock_hz is -1 (expected at least 1)")
+        kept.append(record)
+
+    run = launch(workers.plan, empty_run(), keep=keep, progress=lambda _: None, command=workers.command)
+    assert [ceiling.op for ceiling in run.ceilings.compute] == ["op0", "op2", "op3"]
+    (failure,) = run.failures
+    assert (failure.kind, failure.point) == ("invalid", workers.plan.points[1].name)
+    assert "clock_hz is -1" in failure.message
+    assert kept[1] == PointFailed(failure=failure)
+    assert run.complete
