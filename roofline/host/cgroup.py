@@ -8,9 +8,6 @@ from pathlib import PurePosixPath
 
 from roofline.host.tree import Tree, fields, whole_number
 
-_NO_LIMIT_BYTES = 2**50
-"""Version 1 writes about 2^63 where there is no limit; no machine has this much memory."""
-
 
 def cpu_quota(tree: Tree) -> float | None:
     """Return the tightest quota of all ancestors in CPUs (quota / period); None when there is none.
@@ -44,13 +41,13 @@ def memory_room_bytes(tree: Tree) -> int | None:
 
 def _memory_limits(tree: Tree) -> Iterator[tuple[str, int]]:
     for folder in _folders(tree, "memory"):
-        limits = [
+        limits = [  # `max`, and the 2^63 that version 1 writes for none, are refused as numbers
             tree.number(f"{folder}/memory.max"),
             tree.number(f"{folder}/memory.high"),  # above it the kernel stalls the process, which is no measurement
             tree.number(f"{folder}/memory.limit_in_bytes"),
             whole_number(_statistics(tree, folder).get("hierarchical_memory_limit")),  # knows of ancestors out of sight
         ]
-        yield from ((folder, limit) for limit in limits if limit is not None and 0 < limit < _NO_LIMIT_BYTES)
+        yield from ((folder, limit) for limit in limits if limit is not None and limit > 0)
 
 
 def _use_bytes(tree: Tree, folder: str) -> int:
