@@ -65,7 +65,10 @@ class Session:
         )
 
     def show(self, tables: Iterable[Table], markdown: bool = False) -> None:
-        """Print the tables that have rows on stdout, for the terminal or as Markdown."""
+        """Print the tables that have rows on stdout, for the terminal or as Markdown.
+
+        Where a terminal is too narrow for all columns, a remark says which are missing; a pipe gets them all.
+        """
         from bench.cli.render import show  # loads rich
         from roofline.plotting.table import to_markdown
 
@@ -73,7 +76,14 @@ class Session:
         if markdown:
             click.echo("\n".join(map(to_markdown, shown)))
         else:
-            show(shown, self.console(sys.stdout))
+            console = self.console(sys.stdout)
+            whole = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+            if left_out := show(shown, console, whole):
+                named = "; ".join(f"{', '.join(titles)} of {about}" for about, titles in left_out.items())
+                self.note(
+                    f"{console.width} columns are too few, left out: {named}; a wider terminal shows them, or "
+                    f"a pipe as in `| less -S`"
+                )
 
     def note(self, message: str) -> None:
         """Say `message` on stderr, in one line, unless the user asked for quiet."""

@@ -11,16 +11,16 @@ from roofline.units import duration, giga
 
 COLUMNS = (
     Column("kernel"),
-    Column("n", right=True),
-    Column("level"),
-    Column("time", right=True),
+    Column("n", right=True, spare=4),
+    Column("level", spare=1),
+    Column("time", right=True, spare=5),
     Column("GFLOP/s", right=True),
-    Column("GB/s", right=True),
-    Column("flop/B", right=True),
+    Column("GB/s", right=True, spare=3),
+    Column("flop/B", right=True, spare=6),
     Column("roof", right=True),
-    Column("bound"),
-    Column("spread", right=True, spare=True),
-    Column("seen", spare=True),
+    Column("bound", spare=2),
+    Column("spread", right=True, spare=7),
+    Column("seen", spare=8),
     Column("status", wraps=True),
 )
 NAME_LENGTH = 20

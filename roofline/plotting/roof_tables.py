@@ -22,11 +22,11 @@ def compute_table(run: Run) -> Table:
         Column("dtype"),
         Column("threads", right=True),
         Column("GFLOP/s", right=True),
-        Column("flop/cycle", right=True),
-        Column("held clock", right=True),
-        Column("op/cycle (off ports)", right=True),
-        Column("chains", right=True),
-        Column("audited"),
+        Column("flop/cycle", right=True, spare=2),
+        Column("held clock", right=True, spare=3),
+        Column("op/cycle (off ports)", right=True, spare=1),
+        Column("chains", right=True, spare=5),
+        Column("audited", spare=4),
     )
     grouped: dict[tuple[str, int], list[Row]] = {}
     for ceiling in run.ceilings.compute:
@@ -53,11 +53,11 @@ def memory_table(run: Run) -> Table:
     columns = (
         Column("level"),
         Column("threads", right=True),
-        *(Column(printable(pattern), right=True) for pattern in patterns),
-        Column("best"),
-        Column("B/cycle", right=True),
-        Column("set/thread", right=True),
-        Column("audited", spare=True),
+        *(Column(printable(pattern), right=True, spare=1) for pattern in patterns),
+        Column("best", spare=2),
+        Column("B/cycle", right=True, spare=3),
+        Column("set/thread", right=True, spare=4),
+        Column("audited", spare=5),
     )
     groups = tuple(
         tuple(
@@ -76,8 +76,8 @@ def levels_table(run: Run) -> Table:
         Column("level"),
         Column("reported", right=True),
         Column("effective", right=True),
-        Column("shared by", right=True),
-        Column("set/thread", right=True),
+        Column("shared by", right=True, spare=2),
+        Column("set/thread", right=True, spare=1),
         Column("agreement", wraps=True),
     )
     return Table("Memory levels", columns, (tuple(_level_row(level) for level in run.levels),))

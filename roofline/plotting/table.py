@@ -17,8 +17,8 @@ class Column:
     title: str
     right: bool = False
     """Numbers stand to the right, text to the left."""
-    spare: bool = False
-    """Left out first where space is short."""
+    spare: int = 0
+    """Rank among the columns that may be left out where space is short, the highest first; 0 stays in any case."""
     wraps: bool = False
     """Prose, which may continue on the next line."""
 
