@@ -27,7 +27,10 @@ NAME_LENGTH = 20
 
 
 def kernel_tables(run: Run) -> tuple[Table, ...]:
-    """Return the tables of all measurements. Only numbers that may be drawn carry a percentage and a bound."""
+    """Return the tables of all measurements. 
+
+    Only numbers that may be drawn carry a percentage and a bound, and those above the roof, to tell how far.
+    """
     grouped: dict[tuple[str, int], dict[str, list[Row]]] = {}
     for measurement in run.measurements:
         families = grouped.setdefault((measurement.dtype, measurement.threads), {})
@@ -67,7 +70,7 @@ def _row(run: Run, measurement: Measurement) -> Row:
     register = printable((measurement.vector_register or "-").split(" ")[0])
     if derived is None:
         return (*head, "-", "-", "-", "-", "-", "-", "-", register, status_text(measurement))
-    shown = measurement.drawable
+    shown = measurement.drawable or measurement.status == "above_roof"
     return (
         *head,
         duration(derived.median_s),
