@@ -9,6 +9,7 @@ import click
 from bench.cli.session import Session
 from bench.cli.verb import Verb
 from roofline.archive.store import find, load
+from roofline.errors import UsageError
 
 
 @click.command("plot", cls=Verb)
@@ -18,7 +19,7 @@ from roofline.archive.store import find, load
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A .svg or .png, or a name without either for both; by default beside the run.",
+    help="A .svg or .png, or a name without ending for both; by default the run's, with what is chosen (-f32-1t).",
 )
 @click.option("--dtype", metavar="T", help="Element type to draw.")
 @click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Thread count to draw.")
@@ -30,10 +31,19 @@ def command(session: Session, /, name: str, output: Path | None, dtype: str | No
     """
     from roofline.plotting.figure import FORMATS, save_figure  # loads Matplotlib
 
+    if output is not None and output.suffix and output.suffix[1:] not in FORMATS:
+        possible = " or ".join(f".{ending}" for ending in FORMATS)
+        raise UsageError(f"-o {output} ends in {output.suffix}, expected {possible}, or no ending for both")
     path = find(name, session.results)
-    stem = output or path.with_suffix("")
+    stem = output or beside(path, dtype, threads)
     formats: tuple[str, ...] = FORMATS
-    if stem.suffix[1:] in FORMATS:
-        stem, formats = stem.with_suffix(""), (stem.suffix[1:],)
+    if output is not None and output.suffix:
+        stem, formats = output.with_suffix(""), (output.suffix[1:],)
     for file in save_figure(load(path), stem, dtype=dtype, threads=threads, formats=formats):
         click.echo(file)
+
+
+def beside(path: Path, dtype: str | None, threads: int | None) -> Path:
+    """Return where the picture of a run file goes: its name, and what was chosen, so that no other picture is lost."""
+    chosen = ("" if dtype is None else f"-{dtype}") + ("" if threads is None else f"-{threads}t")
+    return path.with_name(path.stem + chosen)

@@ -50,6 +50,7 @@ def test_a_command_answers_on_stdout(ask: Ask, results: Path, line: str, code: i
         ("plot nosuchrun", 2, ["nosuchrun"]),
         ("plot last --dtype f16", 2, ["f16", "f64"]),
         ("plot last --threads 0", 2, ["0"]),
+        ("plot last -o a.pdf", 2, ["a.pdf", ".svg or .png"]),
         ("list nothing", 2, ["nothing", "kernels"]),
         ("guide methd", 2, ["unknown page 'methd'", "did you mean 'method'"]),
         ("completion tcsh", 2, ["tcsh", "bash"]),
@@ -156,6 +157,20 @@ def test_plot_to_a_png_writes_only_that(ask: Ask, few_results: Path, tmp_path: P
     answer = ask("plot", "last", "--results", str(few_results), "-o", str(tmp_path / "one.png"))
     assert answer.code == 0
     assert [path.name for path in tmp_path.iterdir()] == ["one.png"]
+
+
+@pytest.mark.parametrize(
+    ("options", "suffix"),
+    [("", ""), ("--dtype f64", "-f64"), ("--threads 1", "-1t"), ("--dtype f64 --threads 1", "-f64-1t")],
+)
+def test_a_chosen_picture_stands_beside_the_one_of_the_whole_run(
+    ask: Ask, few_results: Path, tmp_path: Path, options: str, suffix: str
+) -> None:
+    path = tmp_path / "20261104-101500-a1b2.json"
+    path.write_bytes(next(few_results.glob("*/*.json")).read_bytes())
+    answer = ask("plot", str(path), *options.split())
+    assert answer.code == 0
+    assert answer.out.split() == [str(tmp_path / f"{path.stem}{suffix}.{ending}") for ending in ("svg", "png")]
 
 
 def test_plot_to_a_missing_folder_is_one_line(ask: Ask, few_results: Path, tmp_path: Path) -> None:
