@@ -8,6 +8,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 from click.shell_completion import shell_complete
@@ -37,6 +38,7 @@ EXIT_CODES = {
 }
 """Exit code of each error of the library, and of what derives from it."""
 INTERNAL_ERROR = 70
+CANNOT_WRITE = 73
 INTERRUPTED = 130
 
 
@@ -45,6 +47,7 @@ def main(args: Sequence[str] | None = None, session: Session | None = None) -> i
     words = list(sys.argv[1:] if args is None else args)
     session = session or Session()
     session.argv = tuple(words)
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot write µ must not lose a run
@@ -64,10 +67,19 @@ def main(args: Sequence[str] | None = None, session: Session | None = None) -> i
     except RooflineError as error:
         code = next(EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES)
         return _fail(str(error), code, session)
+    except OSError as error:
+        return _fail(f"the system refused: {error}; make room, or give more of it", CANNOT_WRITE, session)
     except Exception as error:  # the edge: whatever it is, a user gets a line and a code
         what = f"internal error: {type(error).__name__}: {error}"
         hint = "" if session.verbose else "; run again with -v for the traceback and report it"
         return _fail(what + hint, INTERNAL_ERROR, session)
+
+
+def _open_closed_streams() -> None:
+    """Put the null device where a shell has closed a standard stream (`>&-`): what is said there is lost, no more."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  open until the end
 
 
 def _run(args: list[str], session: Session) -> int:

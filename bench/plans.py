@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from roofline.kernels.kernel import Kernel
 from roofline.kernels.registry import select
 from roofline.measurement.levels import cores_sharing
 from roofline.measurement.plan import ComputePoint, KernelPoint, MemoryPoint, Plan, Point, SweepPoints
 from roofline.model.machine import Machine
+from roofline.model.roof import pattern_of
 from roofline.model.struct import Value
 
 
@@ -37,9 +40,9 @@ class Mode(Value, frozen=True, kw_only=True):
 
 MODES = {
     "quick": Mode(
-        budget_s=9,
+        budget_s=8,
         sweep_sizes=24,
-        patterns=("load", "triad"),
+        patterns=("load", "triad", "update"),
         dram_patterns=("nt_triad",),
         scalar_memory=False,
         widest_ops=(),
@@ -97,8 +100,11 @@ def plan_for(
     choice. Raises UnknownName for a pattern that names no kernel.
     """
     settings = MODES.get(mode, MODES["all"])
-    names = settings.kernels if tuple(patterns) == ("*",) else tuple(patterns)
+    named = tuple(patterns) not in ((), ("*",))
+    names = tuple(patterns) if named else settings.kernels if patterns else ()
     kernels = select(names) if names else ()
+    if named:
+        settings = _narrowed(settings, kernels)
     points: list[Point] = [SweepPoints(sizes=settings.sweep_sizes)]
     points += _compute_points(settings, machine, threads, dtypes, isas)
     points += _memory_points(settings, machine, threads, isas)
@@ -114,6 +120,17 @@ def plan_for(
         isas=tuple(isas),
         points=tuple(points),
         memory_budget_bytes=memory_budget_bytes,
+    )
+
+
+def _narrowed(settings: Mode, kernels: Sequence[Kernel]) -> Mode:
+    """Return the mode with only the ceilings that these kernels can be held against."""
+    used = {pattern_of(kernel.work_of(_LARGE_N, "f64")) for kernel in kernels}
+    return replace(
+        settings,
+        patterns=tuple(pattern for pattern in MODES["all"].patterns if pattern in used),
+        dram_patterns=tuple(p for p in MODES["all"].dram_patterns if p.removeprefix("nt_") in used),
+        widest_ops=(),
     )
 
 

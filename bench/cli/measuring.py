@@ -99,6 +99,11 @@ def deliver(run: Run, session: Session, request: Request, journal: Path) -> int:
             f"nothing was measured: {len(run.failures)} points have no number, the first is {first.point}: "
             f"{first.message}; all are in {path}"
         )
+    others = {measurement.dtype for measurement in run.measurements} - {"f64"}
+    if not request.draw:
+        session.note("picture: python -m bench plot last")
+    elif others and len(others) < len({measurement.dtype for measurement in run.measurements}):
+        session.note(f"the picture shows f64; for the rest: python -m bench plot last --dtype {min(others)}")
     if not run.complete:
         session.note(f"incomplete: {run.reason or 'reason unknown'}; what was measured is in {path}")
     return exit_code(run)

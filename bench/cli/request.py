@@ -25,7 +25,7 @@ class Request:
     patterns: tuple[str, ...] = ("*",)
     """Names of kernels, with `*` and `?`; none for ceilings only."""
     budget_s: float | None = None
-    """Seconds that the whole run may take; None for the mode's own budget."""
+    """Seconds of sampling to share out between the points; None for the mode's own budget."""
     label: str | None = None
     threads: str = "1,all"
     dtypes: str = "f64,f32"
@@ -48,7 +48,7 @@ def measuring_options(function: Function) -> Function:
                 callback=_finite,
                 type=click.FloatRange(min=0, min_open=True),
                 metavar="S",
-                help="Seconds that the whole run may take.",
+                help="Seconds of sampling to share out; compiling, checking and a few samples a point come on top.",
             ),
             click.option("--label", metavar="TEXT", help="A name to find the run by later."),
             click.option(
@@ -104,7 +104,7 @@ def chosen_isas(text: str | None, machine: Machine) -> tuple[str, ...]:
         return machine.isas
     for word in (words := _words(text, "--isa")):
         if word not in machine.isas:
-            raise UnknownName("ISA", word, machine.isas, f"{machine.cpu_model} executes only the known ones")
+            raise UnknownName("ISA", word, machine.isas, f"only the known ones are measured on {machine.cpu_model}")
     return tuple(dict.fromkeys(words))
 
 

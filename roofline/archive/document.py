@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from roofline.archive.plausibility import run_defects
+from roofline.archive.plausibility import run_defects, without_the_impossible
 from roofline.archive.tree import defects, parse, shown
 from roofline.errors import ArchiveError
 from roofline.model.measurement import Derived, Measurement
@@ -85,7 +85,7 @@ def from_tree(tree: Any, source: str) -> Run:
     run: Run = typed(tree, Run, source)
     for defect in run_defects(run):
         raise ArchiveError(f"{source}: {defect}")
-    return run
+    return without_the_impossible(run)
 
 
 def typed(tree: Any, kind: Any, source: str) -> Any:

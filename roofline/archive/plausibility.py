@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from roofline.archive.identity import RUN_ID, label_defect
 from roofline.archive.tree import Defect, shown
 from roofline.model.ceilings import Ceiling, ComputeCeiling
-from roofline.model.measurement import STATUSES, Measurement
+from roofline.model.measurement import STATUSES, TOLERANCE_PERCENT, Measurement
 from roofline.model.run import (
     ComputeMeasured,
     KernelMeasured,
@@ -54,6 +56,22 @@ def run_defects(run: Run) -> Iterator[Defect]:
     yield from _level_defects(run.levels, run.sweep)
     for index, measurement in enumerate(run.measurements):
         yield from measurement_defects(measurement, f"measurements[{index}]")
+
+
+def without_the_impossible(run: Run) -> Run:
+    """Return the run with every number that claims to be sound and lies above its roof marked as what it is.
+
+    The stored status is a claim; percent of roof follows from samples and ceilings, and is what counts.
+    """
+
+    def judged(measurement: Measurement) -> Measurement:
+        derived = run.derived(measurement) if measurement.drawable else None
+        percent = None if derived is None else derived.percent_of_roof
+        if percent is None or percent <= 100 + TOLERANCE_PERCENT:
+            return measurement
+        return replace(measurement, status="above_roof", status_codes=("ARCHIVE",))
+
+    return replace(run, measurements=tuple(map(judged, run.measurements)))
 
 
 def record_defects(record: Record) -> Iterator[Defect]:

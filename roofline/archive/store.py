@@ -80,7 +80,11 @@ class Entry(Value, frozen=True, kw_only=True):
     """ISO 8601; empty when the file cannot be read."""
     machine: str
     """The key of its machine."""
+    mode: str | None = None
+    """What was asked for: `quick`, `thorough` or a verb; None when the run does not say."""
     complete: bool = False
+    reason: str | None = None
+    """Why the run is not complete, e.g. `SIGINT`."""
     error: str | None = None
     """Why the file cannot be read; None when it can."""
 
@@ -186,5 +190,7 @@ def _entry(path: Path) -> Entry:
         label=run.label,
         started_utc=run.started_utc,
         machine=run.machine.key,
+        mode=mode if isinstance(mode := run.plan.get("mode"), str) else None,
         complete=run.complete,
+        reason=run.reason,
     )

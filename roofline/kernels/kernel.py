@@ -59,7 +59,12 @@ class Kernel:
 
     def work_of(self, n: int, dtype: str) -> Work:
         """Return the work of one call at size `n`. Raises UnknownName for a dtype that is not f64 or f32."""
-        return self.work(_checked_size(n), np.dtype(numpy_type(dtype)).itemsize)
+        work = self.work(_checked_size(n), np.dtype(numpy_type(dtype)).itemsize)
+        for field in work.__struct_fields__:
+            count = getattr(work, field)
+            if not isinstance(count, int) or count < 0:
+                raise UsageError(f"{self.name} declares {field} = {count!r} at n={n}; expected a whole number >= 0")
+        return work
 
     def make_arguments(self, n: int, dtype: str, rng: np.random.Generator) -> tuple[Any, ...]:
         """Return fresh arguments of one call: NumPy arrays and scalars of `dtype`, every element random and normal.

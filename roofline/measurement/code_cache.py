@@ -7,6 +7,7 @@ all that decides about the code. The cache is pickle: it is never read from an a
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from collections.abc import Collection
 from importlib.metadata import PackageNotFoundError, version
@@ -18,8 +19,9 @@ from roofline.model.machine import Machine
 
 _ROOMS = ("codegen", "kernels", "measurement")
 _PACKAGES = ("numba", "llvmlite", "numpy")
+_HARMLESS_VARIABLES = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT")
 _READY = "ready.txt"
-_KEEP_FOLDERS = 4
+_KEEP_FOLDERS = 12
 
 
 class CodeCache:
@@ -41,6 +43,10 @@ class CodeCache:
     def add_ready(self, codes: Collection[str]) -> None:
         """Note that these have been compiled. Raises OSError when it cannot be written."""
         (self.folder / _READY).write_text("".join(f"{code}\n" for code in sorted(self.ready | set(codes))), "utf-8")
+
+    def remove(self) -> None:
+        """Remove the folder and all that is in it."""
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def prune(self) -> None:
         """Remove all but the newest folders beside this one: code of sources and compilers that are gone."""
@@ -64,10 +70,16 @@ def _digest(machine: Machine) -> str:
     package = Path(__file__).resolve().parents[1]
     for path in sorted(path for room in _ROOMS for path in (package / room).rglob("*.py")):
         digest.update(f"{path.relative_to(package)}\0".encode() + path.read_bytes() + b"\0")
+    # Numba keys its cache by CPU, but not by its own switches: code made with NUMBA_OPT=0 would be loaded without it.
+    switches = sorted(f"{name}={value}" for name, value in os.environ.items() if _decides_code(name))
     versions = [_version(name) for name in _PACKAGES]
-    facts = [package, machine.cpu_model, machine.microarchitecture, *machine.features, *versions]
+    facts = [package, machine.cpu_model, machine.microarchitecture, *machine.features, *versions, *switches]
     digest.update("\0".join(map(str, facts)).encode())
     return digest.hexdigest()[:16]
+
+
+def _decides_code(variable: str) -> bool:
+    return variable.startswith("NUMBA_") and variable not in _HARMLESS_VARIABLES
 
 
 def _version(package: str) -> str:

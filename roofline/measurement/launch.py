@@ -112,7 +112,7 @@ class _Session:
         try:
             for worker, share in zip(workers, shares, strict=True):
                 # A worker that dies here leaves its code uncompiled; measuring meets the cause at its point.
-                if worker.last_word(self.patience_s * 10) is not None:
+                if worker.last_word(self.patience_s) is not None:
                     self.cache.add_ready(share)
         finally:
             for worker in workers:
@@ -152,7 +152,7 @@ class _Session:
                     return len(self.plan.points)
                 case Silent() | Died():
                     if at is None:
-                        raise MeasurementError(f"the worker {message.what} before it began: {message.detail}")
+                        return self._begin_again(message, first)
                     kind = "hung" if isinstance(message, Silent) else "crashed"
                     text = f"the worker {message.what}: {message.detail}"
                     self.add(PointFailed(failure=Failure(kind=kind, point=self.at, message=text)))
@@ -160,12 +160,27 @@ class _Session:
                 case _:
                     self.add(message)
 
+    def _begin_again(self, end: Silent | Died, first: int) -> int:
+        """Return `first`, to try once more without the code cache: a damaged one kills a worker before it begins.
+
+        Raises MeasurementError when that has been tried already.
+        """
+        if self.cache is None:
+            raise MeasurementError(f"the worker {end.what} before it began: {end.detail}")
+        self.cache.remove()
+        self.cache = None
+        message = f"the worker {end.what} before it began ({end.detail}); the code cache was removed and not used"
+        self.add(CaveatFound(caveat=Caveat(code="CACHE-BAD", message=message)))
+        return first
+
     def _report(self, index: int, started_s: float) -> None:
         whole, left = self.plan.weight(), self.plan.weight(index)
         spent_s = self.clock() - started_s
         remaining_s = max(0.0, self.plan.budget_s - spent_s)
-        if index and spent_s > 0:
-            remaining_s = min(remaining_s, spent_s * left / (whole - left))
+        if index:
+            pace_s = spent_s * left / (whole - left)
+            # Early on the pace is a guess; once the budget is spent, only the pace tells anything.
+            remaining_s = pace_s if remaining_s == 0 else min(remaining_s, pace_s)
         self.at = self.plan.points[index].name
         self.progress(Progress(point=self.at, done=1 - left / whole, remaining_s=remaining_s))
 

@@ -82,6 +82,8 @@ def working_set_bytes(levels: Sequence[Level], name: str, threads: int, most_byt
     `most_bytes` per thread does not allow that, as much as it does while all threads together still reach four.
     """
     names = [level.name for level in levels]
+    if not names:
+        return "the levels are not known: the sweep over working sets has failed (see its own failure)"
     if name not in names:
         return f"this machine reports no {name} (known: {', '.join(names)})"
     number = names.index(name)

@@ -60,6 +60,7 @@ class KernelProbe:
         own = self._own_ceiling(ceilings, point, level, work, subject.register)
         with subject.limits():
             repeats, samples_s, clock_hz, roof_rates, stopped = self._alternate(subject, own, budget_s)
+        subject.confirm()
         return judged(
             Measurement(
                 kernel=kernel.name,
@@ -81,6 +82,7 @@ class KernelProbe:
                 stopped=stopped,
             ),
             ceilings,
+            kernel.compiled,
         )
 
     def _size_in_level(self, kernel: Kernel, point: KernelPoint) -> int:

@@ -122,5 +122,6 @@ class WorkerProcess:
     def _last_lines(self) -> str:
         self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, self._errors.tell() - 4096))
-        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        text = self._errors.read().decode(errors="replace").strip()
+        lines = [line for line in text.splitlines() if not line.startswith("Extension modules:")]
         return " | ".join(line.strip() for line in lines[-_LAST_LINES:]) or "it left no message"

@@ -15,6 +15,7 @@ from numba import njit, prange
 
 from roofline.codegen.assembly import assembly_of
 from roofline.codegen.reading import vector_register
+from roofline.errors import WrongResult
 from roofline.kernels.check import check
 from roofline.kernels.compile import compiled
 from roofline.kernels.kernel import Kernel
@@ -40,6 +41,8 @@ class Subject:
     tolerance: float
     register: str | None
     """Widest register that does its arithmetic; None for a library call or where there is none."""
+    output: np.ndarray | None
+    """The placed output, when calls only write it."""
     block: Callable[[int, np.ndarray], None]
     """Runs `repeats` calls on the placed data and writes start, stop and end of the add chain."""
 
@@ -52,6 +55,18 @@ class Subject:
             self.block(repeats, out[0])
         intervals: Intervals = intervals_of([out], CHAIN_TURNS)
         return intervals.samples_s[0], intervals.clock_hz[0]
+
+    def confirm(self) -> None:
+        """Look at what the timed calls have left at the timed size; raises WrongResult where they wrote nothing.
+
+        An output that is only written was filled with NaN before: no element may be one still.
+        """
+        if self.output is not None and not np.isfinite(self.output).all():
+            place = np.flatnonzero(~np.isfinite(self.output.ravel()))[0]
+            raise WrongResult(
+                f"{self.kernel.name} left its output unwritten or not finite at the timed size, first at flat index "
+                f"{place} of {self.output.size}; mend the kernel"
+            )
 
     def limits(self) -> AbstractContextManager[Any]:
         """Lend a context in which libraries use as many threads as this subject."""
@@ -75,6 +90,9 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int) -> Sub
         _fill_parallel(twins, arguments)
     else:
         team.each(lambda _: _fill(twins, arguments), 1)
+    first = twins[0]
+    only_written = isinstance(first, np.ndarray) and kernel.work_of(n, dtype).allocate_bytes >= first.nbytes
+    output = first if only_written else None
     if kernel.compiled:
         variant = "parallel" if parallel else "serial"
         name = f"{kernel.name.replace('.', '_')}_{variant}_{kernel.digest}"
@@ -97,7 +115,9 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int) -> Sub
             out[1] = perf_counter_ns()
             chain_block(CHAIN_TURNS, out)
 
-    return Subject(kernel, team, threads, error, tolerance, register, block)
+    if output is not None:
+        output[...] = np.nan
+    return Subject(kernel, team, threads, error, tolerance, register, output, block)
 
 
 def _checked(

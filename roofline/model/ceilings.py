@@ -21,7 +21,12 @@ class Audit(Value, frozen=True, kw_only=True):
     """All instructions in one turn of the hot loop."""
 
 
-CAVEAT_MEANINGS = {"NO_FLAT_TOP": "the best sample stands alone, so the ceiling may be too low; measure again"}
+CAVEAT_MEANINGS = {
+    "NO_FLAT_TOP": "the best sample stands alone, so the ceiling may be too low; measure again",
+    "CORES": "far below one core's times the cores, measured twice: they share what should be each core's own "
+    "(hyperthreads, a hypervisor, other programs); measure again on a quiet machine",
+    "WIDTH": "below a narrower register's, measured twice: disturbed, or the wide one lowers the clock; measure again",
+}
 """What the codes in a ceiling's `caveats` tell."""
 
 
@@ -128,7 +133,8 @@ class Ceilings(Value, frozen=True, kw_only=True):
         return _highest(
             ceiling
             for ceiling in self.compute
-            if ceiling.dtype == dtype
+            if ceiling.audited
+            and ceiling.dtype == dtype
             and ceiling.threads == threads
             and ceiling.op in ROOF_OPS
             and isa in (None, ceiling.isa)
@@ -141,7 +147,8 @@ class Ceilings(Value, frozen=True, kw_only=True):
         return _highest(
             ceiling
             for ceiling in self.memory
-            if ceiling.level == level
+            if ceiling.audited
+            and ceiling.level == level
             and ceiling.threads == threads
             and (patterns is None or ceiling.pattern in patterns)
             and isa in (None, ceiling.isa)

@@ -11,6 +11,8 @@ from roofline.model.statistics import interval_of_median, median, relative_sprea
 from roofline.model.struct import Value
 from roofline.model.work import Work
 
+TOLERANCE_PERCENT = 3.0
+"""A point may lie so far above its roof before it is refused: ceilings are samples too."""
 STATUSES = ("ok", "degraded", "invalid", "above_roof", "failed")
 """How a measurement can end. Only ok and degraded ones are drawn and compared."""
 

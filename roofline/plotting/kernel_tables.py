@@ -27,7 +27,7 @@ NAME_LENGTH = 20
 
 
 def kernel_tables(run: Run) -> tuple[Table, ...]:
-    """Return the tables of all measurements. 
+    """Return the tables of all measurements.
 
     Only numbers that may be drawn carry a percentage and a bound, and those above the roof, to tell how far.
     """

@@ -215,3 +215,13 @@ def test_a_measurement_that_failed_may_have_no_samples() -> None:
     run = changed(status="failed", samples_s=(), roof_samples=(), clock_samples_hz=())
     assert decode(encode(run), "a.json") == run
     assert json.loads(encode(run))["measurements"][0]["derived"] is None
+
+
+def test_a_number_above_its_roof_is_not_believed_whatever_its_stored_status() -> None:
+    run = small_run()
+    sound = next(m for m in run.measurements if m.drawable and run.derived(m).percent_of_roof is not None)
+    liar = replace(sound, status="ok", samples_s=tuple(sample_s / 100 for sample_s in sound.samples_s))
+    read = decode(encode(replace(run, measurements=(liar,))), "test")
+    assert (read.measurements[0].status, read.measurements[0].status_codes) == ("above_roof", ("ARCHIVE",))
+    honest = decode(encode(replace(run, measurements=(sound,))), "test")
+    assert honest.measurements[0] == sound

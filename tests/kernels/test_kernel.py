@@ -202,3 +202,17 @@ def test_a_function_without_a_source_file_has_no_digest():
 def test_declaring_a_kernel_does_not_load_numba():
     code = "import sys, roofline.kernels.kernel; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_work_that_is_no_whole_number_is_refused_by_name():
+    @kernel(
+        family="odd",
+        work=lambda n, size: Work(flops=0, read_bytes=n / 2 * size, write_bytes=0),
+        arguments=lambda n, dtype, rng: (np.ones(n, dtype),),
+        reference=lambda a: a,
+    )
+    def half(a):
+        """nothing"""
+
+    with pytest.raises(UsageError, match=r"odd\.half declares read_bytes = 28\.0 at n=7"):
+        half.work_of(7, "f64")

@@ -32,7 +32,7 @@ def declare(short: str):
 
 
 def test_the_suite_has_its_kernels_family_by_family_from_the_bottom_up():
-    assert list(all_kernels()) == [
+    built_in = [
         "stream.copy",
         "stream.scale",
         "stream.add",
@@ -47,6 +47,7 @@ def test_the_suite_has_its_kernels_family_by_family_from_the_bottom_up():
         "gemm.blocked",
         "gemm.blas",
     ]
+    assert [name for name in all_kernels() if name in built_in] == built_in
 
 
 def test_only_the_stream_family_runs_in_every_level():

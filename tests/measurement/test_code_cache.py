@@ -109,7 +109,8 @@ def test_a_list_that_cannot_be_read_is_empty_and_can_be_written_again(tmp_path: 
 
 
 def test_pruning_keeps_the_newest_folders_and_its_own(tmp_path: Path) -> None:
-    for age, name in enumerate(("newest", "newer", "new", "old", "oldest")):
+    names = [f"age{age:02}" for age in range(14)]
+    for age, name in enumerate(names):
         CodeCache(tmp_path / name)
         (tmp_path / name / "code.nbi").write_text("code")
         os.utime(tmp_path / name, (1e9 - age, 1e9 - age))
@@ -117,7 +118,16 @@ def test_pruning_keeps_the_newest_folders_and_its_own(tmp_path: Path) -> None:
     own = CodeCache(tmp_path / "own")
     os.utime(tmp_path / "own", (1, 1))
     own.prune()
-    assert {path.name for path in tmp_path.iterdir()} == {"own", "newest", "newer", "new", "a file"}
+    assert {path.name for path in tmp_path.iterdir()} == {"own", *names[:11], "a file"}
+
+
+def test_a_switch_of_the_compiler_has_a_cache_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = code_cache(MACHINE, tmp_path).folder
+    monkeypatch.setenv("NUMBA_OPT", "0")
+    assert code_cache(MACHINE, tmp_path).folder != plain
+    monkeypatch.delenv("NUMBA_OPT")
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
+    assert code_cache(MACHINE, tmp_path).folder == plain
 
 
 def test_a_folder_that_cannot_be_made_raises(tmp_path: Path) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 from ceilings_of import compute, memory
+from msgspec.structs import replace
 
-from roofline.measurement.verdict import NOISY_SPREAD, TOLERANCE_PERCENT, judged, level_of
-from roofline.model.ceilings import Ceilings
-from roofline.model.measurement import Measurement
+from roofline.measurement.verdict import NOISY_SPREAD, doubts, judged, level_of
+from roofline.model.ceilings import Ceilings, ComputeCeiling, MemoryCeiling
+from roofline.model.measurement import TOLERANCE_PERCENT, Measurement
 from roofline.model.run import Level
 from roofline.model.work import Work
 
@@ -35,6 +36,7 @@ def measured(seconds: float, work: Work, level: str = "DRAM", samples: tuple[flo
         level=level,
         repeats=1,
         samples_s=(seconds,) * 8 if samples is None else samples,
+        vector_register="ymm",
     )
 
 
@@ -76,6 +78,29 @@ def test_without_a_roof_nothing_can_be_above_it() -> None:
     assert judged(measured(1e-9, ADDS), Ceilings()).status == "ok"
 
 
+def test_compiled_code_that_should_compute_and_holds_no_arithmetic_is_invalid() -> None:
+    empty_loop = replace(measured(0.02, ADDS), vector_register=None)
+    verdict = judged(empty_loop, CEILINGS)
+    assert (verdict.status, verdict.status_codes) == ("invalid", ("DCE",))
+    assert judged(empty_loop, CEILINGS, compiled=False).status == "ok"  # a library's code cannot be read
+    moved = replace(measured(0.2, replace(MOVES, flops=0)), vector_register=None)
+    assert judged(moved, CEILINGS).status == "ok"
+
+
+@pytest.mark.parametrize("roofs", [(100e9, 100e9, 40e9, 100e9, 60e9, 100e9, 50e9, 100e9, 100e9), (70e9,) * 9])
+def test_a_roof_that_varies_or_is_not_the_archived_one_is_told_of(roofs: tuple[float, ...]) -> None:
+    own = CEILINGS.compute[0].name
+    beside = replace(measured(0.03, ADDS), ceiling=own, roof_samples=roofs)
+    assert judged(beside, CEILINGS).status_codes == ("ROOF_UNSTEADY",)
+    steady = replace(beside, roof_samples=(99e9,) * 9)
+    assert judged(steady, CEILINGS).status == "ok"
+
+
+def test_few_samples_above_the_roof_accuse_only_the_noise() -> None:
+    verdict = judged(measured(0, ADDS, samples=(0.009,) * 3), CEILINGS)
+    assert (verdict.status, verdict.status_codes) == ("above_roof", ("NOISY",))
+
+
 def test_a_measurement_without_samples_stays_as_it_is() -> None:
     empty = measured(0, ADDS, samples=())
     assert judged(empty, CEILINGS) == empty
@@ -103,3 +128,36 @@ def test_a_footprint_lies_in_the_nearest_level_that_holds_it(footprint: int, thr
 def test_without_levels_everything_lies_in_dram() -> None:
     assert level_of(8, 1, ()) == "DRAM"
     assert level_of(8, 1, (Level(name="L1"), Level(name="DRAM"))) == "DRAM"
+
+
+def _compute(isa: str, threads: int, rate: float) -> ComputeCeiling:
+    return ComputeCeiling(
+        isa=isa, dtype="f64", op="fma", threads=threads, flop_per_s=rate, flop_per_cycle=1.0, clock_hz=1e9, chains=8,
+        audited=True,
+    )  # fmt: skip
+
+
+def _memory(level: str, threads: int, rate: float) -> MemoryCeiling:
+    return MemoryCeiling(
+        level=level, pattern="load", isa="avx2", threads=threads, byte_per_s=rate, byte_per_cycle=1.0, clock_hz=1e9,
+        working_set_bytes=1, unroll=8, audited=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "codes"),
+    [
+        (_compute("scalar", 2, 10.0), ("CORES",)),
+        (_compute("scalar", 2, 18.5), ()),
+        (_compute("avx2", 1, 9.0), ("WIDTH",)),
+        (_compute("avx2", 1, 9.9), ()),
+        (_memory("L1", 2, 100.0), ("CORES",)),
+        (_memory("L1", 2, 190.0), ()),
+        (_memory("L3", 2, 100.0), ()),
+    ],
+)
+def test_a_ceiling_that_contradicts_the_others_is_doubted(
+    ceiling: ComputeCeiling | MemoryCeiling, codes: tuple[str, ...]
+) -> None:
+    known = Ceilings(compute=(_compute("scalar", 1, 10.0),), memory=(_memory("L1", 1, 100.0), _memory("L3", 1, 100.0)))
+    assert doubts(ceiling, known, ["L1", "L2"]) == codes

@@ -150,7 +150,7 @@ def _subtitle(run: Run, dtype: str) -> str:
     state = "" if run.complete else f" INCOMPLETE: {run.reason or 'reason unknown'}."
     return (
         f"Run {run.id}{label}, {dtype}.{state} Colour: memory level. Shape: family. Hollow: degraded. Bar: own roof. "
-        "Roofs: best pattern of each level, best op of each ISA."
+        "Roofs: best pattern of each level, FMA of each ISA."
     )
 
 
