@@ -12,13 +12,16 @@ from bench.cli.session import Session
 from bench.cli.verb import Verb
 from roofline.archive.store import runs
 from roofline.host import read_machine
-from roofline.model.isa import ISAS
+from roofline.model.isa import ISAS, isas_of
+from roofline.model.machine import Machine
 from roofline.plotting.table import Column, Table
 from roofline.plotting.text import printable
 
 TITLES = {"kernels": "Kernels", "isas": "Instruction sets", "runs": "Runs"}
-PROSE = frozenset({"formula", "error"})
-JSON_ONLY = frozenset({"family", "compiled", "digest", "path"})
+PROSE = frozenset({"formula", "state"})
+SPARE = {"parallel": 1, "fastmath": 2, "improves": 1, "needs": 1, "label": 1, "machine": 2, "started_utc": 3}
+"""What goes first where the terminal is narrow, the highest first; `started_utc` is also in the id of a run."""
+JSON_ONLY = frozenset({"family", "compiled", "digest", "path", "covered_by", "complete", "reason", "error"})
 """What a table has no room for, and a program may want."""
 
 
@@ -31,11 +34,11 @@ def command(session: Session, /, kind: str, as_json: bool) -> None:
 
     KIND is kernels (what can be measured), isas (which of them this host executes) or runs (what is saved).
     """
-    facts = kernels() if kind == "kernels" else isas() if kind == "isas" else saved(session.results)
+    facts = kernels() if kind == "kernels" else isas(read_machine()) if kind == "isas" else saved(session.results)
     if as_json:
         click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
     elif facts:
-        session.show([table_of(TITLES[kind], facts)])
+        session.show([table_of(TITLES[kind], [IN_WORDS.get(kind, dict)(fact) for fact in facts])])
     else:
         session.note(f"no {kind}: {session.results} holds none yet; measure one with: python -m bench all --quick")
 
@@ -60,9 +63,12 @@ def kernels() -> list[dict[str, Any]]:
     ]
 
 
-def isas() -> list[dict[str, Any]]:
-    """Return every instruction set of this architecture, and whether the host executes it."""
-    machine = read_machine()
+def isas(machine: Machine) -> list[dict[str, Any]]:
+    """Return every instruction set of the machine's architecture, and whether it is measured there (`here`).
+
+    One that the machine has is not measured where a later one of the same width covers it: `avx` where there is `avx2`.
+    """
+    named = {isa.vector_bits: isa.name for isa in isas_of(machine.arch, machine.features)}
     return [
         {
             "name": isa.name,
@@ -71,6 +77,9 @@ def isas() -> list[dict[str, Any]]:
             "f32_lanes": isa.lanes("f32"),
             "needs": list(isa.needs),
             "here": isa.name in machine.isas,
+            "covered_by": named[isa.vector_bits]
+            if set(isa.needs) <= set(machine.features) and isa.name not in machine.isas
+            else None,
         }
         for isa in ISAS
         if isa.arch == machine.arch
@@ -85,12 +94,31 @@ def saved(results: Path) -> list[dict[str, Any]]:
             "label": entry.label,
             "started_utc": entry.started_utc,
             "machine": entry.machine,
+            "mode": entry.mode,
             "complete": entry.complete,
+            "reason": entry.reason,
             "path": str(entry.path),
             "error": entry.error,
         }
         for entry in runs(results)
     ]
+
+
+def isa_in_words(fact: dict[str, Any]) -> dict[str, Any]:
+    """Return what the table of instruction sets tells of one."""
+    covered_by = fact["covered_by"]
+    return {**fact, "here": f"covered by {covered_by}" if covered_by else fact["here"]}
+
+
+def run_in_words(fact: dict[str, Any]) -> dict[str, Any]:
+    """Return what the table of runs tells of one: how it ended, in place of whether and why not."""
+    ended = "complete" if fact["complete"] else f"incomplete: {fact['reason'] or 'reason unknown'}"
+    state = f"unreadable: {fact['error']}" if fact["error"] else ended
+    return {**fact, "mode": fact["mode"] or "-", "state": state}
+
+
+IN_WORDS = {"isas": isa_in_words, "runs": run_in_words}
+"""How a table tells a fact that `--json` gives in parts."""
 
 
 def table_of(title: str, facts: list[dict[str, Any]]) -> Table:
@@ -103,6 +131,10 @@ def table_of(title: str, facts: list[dict[str, Any]]) -> Table:
             return "yes"
         return printable(" ".join(value) if isinstance(value, list) else str(value))
 
-    columns = tuple(Column(key.replace("_", " "), wraps=key in PROSE) for key in facts[0] if key not in JSON_ONLY)
+    columns = tuple(
+        Column(key.replace("_", " "), wraps=key in PROSE, spare=SPARE.get(key, 0))
+        for key in facts[0]
+        if key not in JSON_ONLY
+    )
     rows = tuple(tuple(cell(value) for key, value in fact.items() if key not in JSON_ONLY) for fact in facts)
     return Table(title, columns, (rows,))
