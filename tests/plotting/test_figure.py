@@ -99,6 +99,14 @@ def test_machine_run_versions_and_caveats_are_on_the_page(run: Run, figure: Figu
         assert f"{caveat.code}: {caveat.message}" in page
 
 
+def test_a_roof_that_is_to_be_doubted_is_named_at_the_foot(run: Run) -> None:
+    compute = tuple(replace(ceiling, caveats=("CORES",)) for ceiling in run.ceilings.compute)
+    figure = draw(replace(run, ceilings=replace(run.ceilings, compute=compute)))
+    text = " ".join(shown.text for shown in written_on(figure))
+    assert "Roofs to doubt" in text
+    assert "avx2 fma f64 ×2 (CORES)" in text
+
+
 def test_a_run_that_is_not_complete_says_so(run: Run) -> None:
     page = draw(replace(run, complete=False, reason="SIGINT", measurements=()), threads=1)
     assert "INCOMPLETE: SIGINT" in " ".join(texts(page, "page text"))

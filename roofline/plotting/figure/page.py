@@ -168,6 +168,10 @@ def _foot(figure: Figure, run: Run, dtype: str, scenes: Sequence[Scene]) -> list
         if missing:
             paragraphs.append(f"Not drawn, {threads_text(scene.threads)}: {', '.join(missing)}")
     paragraphs += [f"{caveat.code}: {caveat.message}" for caveat in run.caveats]
+    drawn = [ceiling for scene in scenes for ceiling in (*scene.compute, *scene.memory)]
+    doubted = [f"{ceiling.name} ({', '.join(ceiling.caveats)})" for ceiling in drawn if ceiling.caveats]
+    if doubted:
+        paragraphs.append(f"Roofs to doubt (the table tells why): {'; '.join(doubted)}")
     return [
         line
         for text in paragraphs
