@@ -1,11 +1,19 @@
 from __future__ import annotations
 
+import inspect
 import re
+from pathlib import Path
 
 import pytest
 from answer import Ask
 
 from bench.cli.guide import pages, title
+from bench.cli.measuring import FATAL_KINDS
+from roofline.measurement import verdict
+from roofline.model.ceilings import CAVEAT_MEANINGS
+from roofline.model.measurement import STATUSES
+from roofline.model.run import Run
+from roofline.plotting.summary import tables
 
 
 def blocks(text: str, language: str) -> list[str]:
@@ -33,3 +41,33 @@ def test_with_colours_a_page_is_laid_out(ask: Ask) -> None:
     answer = ask("guide", "method", "--color", "always")
     assert "\x1b[" in answer.out
     assert "**" not in answer.out
+
+
+def explained_in(page: str) -> set[str]:
+    """What stands in backquotes, up to a colon."""
+    return {words.partition(":")[0] for words in re.findall(r"`([^`\n]+)`", pages()[page])}
+
+
+def test_every_heading_of_the_tables_is_explained(run: Run) -> None:
+    shown = [table for table in tables(run) if table.title != "Machine"]
+    headings = {column.title.removeprefix("nt_") for table in shown for column in table.columns}
+    assert len(headings) > 30
+    assert headings - explained_in("tables") == set()
+    sections = set(re.findall("^## ([^:,\n]*)", pages()["tables"], re.MULTILINE))
+    assert sections == {table.title.partition(":")[0] for table in shown}
+
+
+def test_every_status_code_and_kind_of_failure_is_explained() -> None:
+    codes = set(re.findall(r'"([A-Z_]{3,})"', inspect.getsource(verdict))) - {"DRAM"}
+    assert {"NOISY", "NEARER_LEVEL", "ROOF_TOO_LOW"} <= codes
+    assert {*codes, *CAVEAT_MEANINGS, *STATUSES, *FATAL_KINDS, "skipped"} - explained_in("tables") == set()
+
+
+def test_the_page_of_the_file_names_what_a_reader_looks_for() -> None:
+    sought = {*STATUSES, "samples_s", "roof_samples", "status_codes", "percent_of_roof", "percent_of_ceiling"}
+    assert sought - set(re.findall(r"\w+", pages()["files"])) == set()
+
+
+def test_the_readme_links_every_page() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\(bench/guide/([\w-]+)\.md\)", readme)) == set(pages())
