@@ -39,3 +39,9 @@ def few_results(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("few_results")
     save(replace(run, ceilings=replace(run.ceilings, memory=()), measurements=run.measurements[:1]), folder)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def no_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no COLUMNS of the surroundings (pytest-xdist sets it) decide how wide the output is."""
+    monkeypatch.delenv("COLUMNS", raising=False)

@@ -50,9 +50,15 @@ def test_a_full_disk_under_stdout_is_one_line() -> None:
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-m", "bench", "machine"]
         answer = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert answer.returncode == 70
+    assert answer.returncode == 73
     assert answer.stderr.count("\n") == 1
-    assert "Traceback" not in answer.stderr
+    assert "No space left" in answer.stderr
+
+
+def test_a_closed_stdout_costs_only_what_would_be_said_there() -> None:
+    command = f"{sys.executable} -m bench list kernels >&-"
+    answer = subprocess.run(command, shell=True, cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False)
+    assert (answer.returncode, answer.stderr) == (0, "")
 
 
 def test_text_that_the_terminal_cannot_encode_is_escaped(results: Path) -> None:

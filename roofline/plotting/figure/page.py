@@ -9,6 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from roofline.errors import ResultsError, UnknownName, UsageError
+from roofline.model.ceilings import Ceiling
 from roofline.model.run import Run
 from roofline.plotting.ceiling_label import threads_text
 from roofline.plotting.figure import style
@@ -168,7 +169,8 @@ def _foot(figure: Figure, run: Run, dtype: str, scenes: Sequence[Scene]) -> list
         if missing:
             paragraphs.append(f"Not drawn, {threads_text(scene.threads)}: {', '.join(missing)}")
     paragraphs += [f"{caveat.code}: {caveat.message}" for caveat in run.caveats]
-    drawn = [ceiling for scene in scenes for ceiling in (*scene.compute, *scene.memory)]
+    drawn: list[Ceiling] = [ceiling for scene in scenes for ceiling in scene.compute]
+    drawn += [ceiling for scene in scenes for ceiling in scene.memory]
     doubted = [f"{ceiling.name} ({', '.join(ceiling.caveats)})" for ceiling in drawn if ceiling.caveats]
     if doubted:
         paragraphs.append(f"Roofs to doubt (the table tells why): {'; '.join(doubted)}")
