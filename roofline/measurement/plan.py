@@ -84,6 +84,9 @@ class KernelPoint(Value, frozen=True, kw_only=True, tag_field="point", tag="kern
 WEIGHTS = {SweepPoints: 12.0, ComputePoint: 1.0, MemoryPoint: 1.0, KernelPoint: 3.0}
 """Share of the budget that each kind of point gets, relative to a compute ceiling."""
 
+OVERHEADS_S = {SweepPoints: 0.0, ComputePoint: 0.02, MemoryPoint: 0.07, KernelPoint: 0.16}
+"""What each kind of point takes beside its samples: loading code, writing and checking data, searching a shape."""
+
 Point = SweepPoints | ComputePoint | MemoryPoint | KernelPoint
 
 
@@ -104,6 +107,10 @@ class Plan(Value, frozen=True, kw_only=True):
     points: tuple[Point, ...]
     memory_budget_bytes: int | None = None
     """What all buffers together may take; None when unknown."""
+
+    def overhead_s(self, first: int = 0) -> float:
+        """Return what the points from `first` on take beside their samples."""
+        return sum(OVERHEADS_S[type(point)] for point in self.points[first:])
 
     def weight(self, first: int = 0) -> float:
         """Return the weight of the point at `first` and all after it."""

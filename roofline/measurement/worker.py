@@ -89,9 +89,10 @@ class Worker:
                 send(PointFailed(failure=Failure(kind="raised", point=point.name, message=text)))
 
     def budget_s(self, index: int) -> float:
-        """Return what the point at `index` may take: its weight's share of what is left of the budget."""
+        """Return what sampling the point at `index` may take: its weight's share of what is left of the budget."""
         plan = self.request.plan
-        left_s = max(0.0, plan.budget_s - (self.clock() - self.started_s))
+        spent_s = self.clock() - self.started_s
+        left_s = max(0.0, plan.budget_s - spent_s - plan.overhead_s(index))
         return left_s * WEIGHTS[type(plan.points[index])] / plan.weight(index)
 
     def measured(self, point: Point, budget_s: float, heartbeat: Callable[[], None]) -> Iterator[Record]:
