@@ -121,7 +121,7 @@ def compare_memory(team: Team, threads: Sequence[int], rounds: int, only: Sequen
     isas = isas_of(machine.arch, machine.features)
     probe = MemoryProbe(stage_for(team, time.perf_counter))
     most = (memory_budget_bytes() or 2**30) // team.threads
-    points = sweep(probe, isas[-1], sweep_sizes(machine.caches, 40, most), lambda _: None)
+    points = sweep(probe, isas[-1], sweep_sizes(machine.caches, 40, most), lambda: None)
     levels = find_levels(points, machine.caches, 1, most)
     vectors = isas[-2:]
     for level in (level for level in levels if not only or level.name in only):

@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 
-from roofline.errors import CodegenError
-
 I32 = ir.IntType(32)
 I64 = ir.IntType(64)
 ELEMENTS = {"f64": ir.DoubleType(), "f32": ir.FloatType()}
@@ -28,13 +26,6 @@ CHAIN_ADDS = 64
 """Dependent adds in one turn of the clock chain."""
 
 _CLOCK_MONOTONIC = 6 if sys.platform == "darwin" else 1
-
-
-def known_arch(arch: str) -> str:
-    """Return `arch`, or raise CodegenError when no assembly is known for it."""
-    if arch not in _FLAGS:
-        raise CodegenError(f"no code can be emitted for {arch!r} (expected one of {', '.join(_FLAGS)})")
-    return arch
 
 
 def vector_type(dtype: str, lanes: int) -> ir.Type:

@@ -66,6 +66,10 @@ class Kernel:
                 raise UsageError(f"{self.name} declares {field} = {count!r} at n={n}; expected a whole number >= 0")
         return work
 
+    def only_writes(self, n: int, dtype: str, output: np.ndarray) -> bool:
+        """Return whether a call writes all of `output`, its first array, without having read any of it."""
+        return self.work_of(n, dtype).allocate_bytes >= output.nbytes
+
     def make_arguments(self, n: int, dtype: str, rng: np.random.Generator) -> tuple[Any, ...]:
         """Return fresh arguments of one call: NumPy arrays and scalars of `dtype`, every element random and normal.
 

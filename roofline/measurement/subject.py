@@ -91,8 +91,7 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int) -> Sub
     else:
         team.each(lambda _: _fill(twins, arguments), 1)
     first = twins[0]
-    only_written = isinstance(first, np.ndarray) and kernel.work_of(n, dtype).allocate_bytes >= first.nbytes
-    output = first if only_written else None
+    output = first if isinstance(first, np.ndarray) and kernel.only_writes(n, dtype, first) else None
     if kernel.compiled:
         variant = "parallel" if parallel else "serial"
         name = f"{kernel.name.replace('.', '_')}_{variant}_{kernel.digest}"

@@ -11,14 +11,12 @@ from roofline.model.run import SweepPoint
 _SAMPLES = 8
 
 
-def sweep(
-    probe: MemoryProbe, isa: Isa, sizes: Sequence[int], heartbeat: Callable[[float], None]
-) -> tuple[SweepPoint, ...]:
-    """Return the best load bandwidth at each size, in order; `heartbeat` is told the share that is done."""
+def sweep(probe: MemoryProbe, isa: Isa, sizes: Sequence[int], heartbeat: Callable[[], None]) -> tuple[SweepPoint, ...]:
+    """Return the best load bandwidth at each size, in order; `heartbeat` is called after each."""
     points = []
     probe.reserve(max(sizes))
-    for number, size_bytes in enumerate(sizes):
+    for size_bytes in sizes:
         sampler, used_bytes = probe.sampler(isa, "load", SWEEP_SHAPE, 1, size_bytes)
         points.append(SweepPoint(size_bytes=used_bytes, byte_per_s=sampler.best_rate(_SAMPLES)))
-        heartbeat((number + 1) / len(sizes))
+        heartbeat()
     return tuple(points)

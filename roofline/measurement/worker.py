@@ -36,6 +36,8 @@ from roofline.model.ceilings import AnyCeiling
 from roofline.model.isa import Isa, isa_named, isas_of
 from roofline.model.machine import Blas
 from roofline.model.run import (
+    Caveat,
+    CaveatFound,
     ComputeMeasured,
     Failure,
     KernelMeasured,
@@ -48,6 +50,10 @@ from roofline.model.run import (
 
 Send = Callable[[Record | Began | Finished], None]
 
+UNPINNED = Caveat(
+    code="UNPINNED",
+    message="the system refused to pin the threads to their cores: they may have moved, or shared one; measure again",
+)
 _COMPILE_N = 8
 _DEFAULT_BUFFER_BYTES = 2**30
 """What one thread's working set may take where the memory budget is unknown."""
@@ -102,7 +108,7 @@ class Worker:
                 machine = self.request.machine
                 threads_per_core = max(1, (machine.hardware_threads or 1) // (machine.cores or 1))
                 sizes = sweep_sizes(machine.caches, point.sizes, self.most_bytes)
-                points = sweep(self.memory, self.isas[-1], sizes, lambda _: heartbeat())
+                points = sweep(self.memory, self.isas[-1], sizes, heartbeat)
                 self.levels = find_levels(points, machine.caches, threads_per_core, self.most_bytes)
                 yield LevelsFound(levels=self.levels, sweep=points)
             case ComputePoint():
@@ -212,6 +218,8 @@ def main() -> None:
                 worker.compile(request.compile_only, send)
             else:
                 send(libraries())
+                if plan.cpus and not team.pinned:
+                    send(CaveatFound(caveat=UNPINNED))
                 worker.run(send)
         send(Finished())
 
