@@ -91,13 +91,15 @@ def plan_for(
     dtypes: Sequence[str],
     isas: Sequence[str],
     patterns: Sequence[str],
+    sizes: Sequence[int] = (),
     budget_s: float | None,
     memory_budget_bytes: int | None,
 ) -> Plan:
     """Return what to measure, in order: levels, ceilings, kernels.
 
     `mode` is a key of MODES or a verb. `patterns` name kernels; none of them means ceilings only, `*` the mode's own
-    choice. Raises UnknownName for a pattern that names no kernel.
+    choice. `sizes` are the n to measure kernels at, by default each kernel's own.
+    Raises UnknownName for a pattern that names no kernel.
     """
     settings = MODES.get(mode, MODES["all"])
     named = tuple(patterns) not in ((), ("*",))
@@ -109,7 +111,7 @@ def plan_for(
     points += _compute_points(settings, machine, threads, dtypes, isas)
     points += _memory_points(settings, machine, threads, isas)
     for kernel in kernels:
-        points += _kernel_points(settings, machine, threads, dtypes, kernel)
+        points += _kernel_points(settings, machine, threads, dtypes, tuple(sizes), kernel)
     own_budget_s = settings.budget_s * (1 if kernels else _CEILINGS_SHARE)
     return Plan(
         mode=mode,
@@ -125,7 +127,7 @@ def plan_for(
 
 def _narrowed(settings: Mode, kernels: Sequence[Kernel]) -> Mode:
     """Return the mode with only the ceilings that these kernels can be held against."""
-    used = {pattern_of(kernel.work_of(_LARGE_N, "f64")) for kernel in kernels}
+    used = {pattern_of(kernel.work_of(_LARGE_N, kernel.dtypes[0])) for kernel in kernels}
     return replace(
         settings,
         patterns=tuple(pattern for pattern in MODES["all"].patterns if pattern in used),
@@ -141,7 +143,7 @@ def _compute_points(
     for isa in isas:
         ops = (roof_op, *(settings.widest_ops if isa == isas[-1] and roof_op == "fma" else ()))
         for op in ops:
-            for dtype in dtypes:
+            for dtype in [dtype for dtype in dtypes if dtype.startswith("f")]:
                 for count in threads:
                     yield ComputePoint(isa=isa, dtype=dtype, op=op, threads=count)
 
@@ -157,15 +159,25 @@ def _memory_points(settings: Mode, machine: Machine, threads: Sequence[int], isa
 
 
 def _kernel_points(
-    settings: Mode, machine: Machine, threads: Sequence[int], dtypes: Sequence[str], kernel: Kernel
+    settings: Mode,
+    machine: Machine,
+    threads: Sequence[int],
+    dtypes: Sequence[str],
+    sizes: tuple[int, ...],
+    kernel: Kernel,
 ) -> Iterator[Point]:
     names = [cache.name for cache in machine.caches]
     threads_per_core = max(1, (machine.hardware_threads or 1) // (machine.cores or 1))
     shared = {cache.name for cache in machine.caches if cores_sharing(cache, threads_per_core) > 1}
-    for dtype in dtypes:
-        for count in threads if kernel.parallel else [1]:
-            if kernel.work_of(_LARGE_N, dtype).flop_per_byte > _REUSE_FLOP_PER_BYTE:
-                yield KernelPoint(kernel=kernel.name, dtype=dtype, threads=count, n=settings.gemm_n)
+    counts = [count for count in threads if (count > 1 and kernel.parallel) or (count == 1 and kernel.serial)]
+    for dtype in [dtype for dtype in dtypes if dtype in kernel.dtypes]:
+        for count in counts:
+            fixed = sizes or kernel.sizes
+            if not fixed and kernel.work_of(_LARGE_N, dtype).flop_per_byte > _REUSE_FLOP_PER_BYTE:
+                fixed = (settings.gemm_n,)
+            if fixed:
+                for n in fixed:
+                    yield KernelPoint(kernel=kernel.name, dtype=dtype, threads=count, n=n)
                 continue
             for level in [*names, "DRAM"] if kernel.levels else settings.gemv_levels:
                 # In a cache of one core's own, sharing a loop between threads takes longer than the loop.

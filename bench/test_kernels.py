@@ -20,7 +20,6 @@ from roofline.kernels.compile import compiled
 from roofline.kernels.kernel import Kernel
 from roofline.kernels.library import blas_threads
 from roofline.kernels.registry import all_kernels
-from roofline.model.isa import DTYPE_BITS
 from roofline.model.roof import roof_of
 from roofline.model.run import Run
 from roofline.model.work import Work
@@ -39,8 +38,10 @@ def newest_run() -> Run | None:
     return load(entries[-1].path) if entries else None
 
 
-@pytest.mark.parametrize("dtype", list(DTYPE_BITS))
-@pytest.mark.parametrize("kernel", all_kernels().values(), ids=lambda kernel: kernel.name)
+POINTS = [(kernel, dtype) for kernel in all_kernels().values() for dtype in kernel.dtypes]
+
+
+@pytest.mark.parametrize(("kernel", "dtype"), POINTS, ids=[f"{kernel.name}-{dtype}" for kernel, dtype in POINTS])
 def test_kernel(kernel: Kernel, dtype: str, benchmark: Any, newest_run: Run | None) -> None:
     n = kernel.n_for(FOOTPRINT_BYTES, dtype)
     work = kernel.work_of(n, dtype)
@@ -48,7 +49,7 @@ def test_kernel(kernel: Kernel, dtype: str, benchmark: Any, newest_run: Run | No
     arguments = kernel.make_arguments(n, dtype, np.random.default_rng(0))
     benchmark.group = f"{kernel.family} {dtype}"
     with blas_threads(1):
-        error, tolerance = check(kernel, call, arguments, n)
+        error, tolerance = check(kernel, call, arguments, n, dtype)
         benchmark(call, *arguments)
     benchmark.extra_info.update(
         n=n, dtype=dtype, digest=kernel.digest, error=error, tolerance=tolerance, flops=work.flops, bytes=work.bytes

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from bench.cli.progress import progress
-from bench.cli.request import Request, chosen_dtypes, chosen_isas, chosen_threads
+from bench.cli.request import Request, chosen_dtypes, chosen_isas, chosen_sizes, chosen_threads
 from bench.cli.session import Session
 from roofline.archive.disk import check_writable
 from roofline.archive.document import encode
@@ -52,6 +52,7 @@ def measure(session: Session, request: Request) -> int:
         dtypes=chosen_dtypes(request.dtypes),
         isas=chosen_isas(request.isas, machine),
         patterns=request.patterns,
+        sizes=chosen_sizes(request.sizes),
         budget_s=request.budget_s,
         memory_budget_bytes=memory_budget_bytes(),
     )

@@ -13,6 +13,9 @@ from roofline.errors import UnknownName, UsageError
 from roofline.model.isa import DTYPE_BITS
 from roofline.model.machine import Machine
 
+LARGEST_SIZE = 2**40
+"""Beyond any problem; whether the data fits the memory is asked of each kernel."""
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -29,6 +32,8 @@ class Request:
     label: str | None = None
     threads: str = "1,all"
     dtypes: str = "f64,f32"
+    sizes: str | None = None
+    """Problem sizes n; None for each kernel's own."""
     isas: str | None = None
     """None for every one that the host has."""
     json: bool = False
@@ -106,6 +111,17 @@ def chosen_isas(text: str | None, machine: Machine) -> tuple[str, ...]:
         if word not in machine.isas:
             raise UnknownName("ISA", word, machine.isas, f"only the known ones are measured on {machine.cpu_model}")
     return tuple(dict.fromkeys(words))
+
+
+def chosen_sizes(text: str | None) -> tuple[int, ...]:
+    """Return the problem sizes that `text` ("256,1024") names; none for None. Raises UsageError for what is none."""
+    words = () if text is None else _words(text, "--size")
+    for word in words:
+        if not (word.isascii() and word.isdigit() and 0 < int(word) <= LARGEST_SIZE):
+            raise UsageError(
+                f"--size {word!r} is no problem size; expected whole numbers from 1 to {LARGEST_SIZE}, as in 256,1024"
+            )
+    return tuple(dict.fromkeys(int(word) for word in words))
 
 
 def _finite(context: click.Context, option: click.Parameter, value: float | None) -> float | None:

@@ -15,6 +15,12 @@ from bench.cli.verb import Verb
 @click.command("run", cls=Verb)
 @click.argument("patterns", metavar="[PATTERN]...", nargs=-1)
 @measuring_options
+@click.option(
+    "--size",
+    "sizes",
+    metavar="N,...",
+    help="Problem sizes n, as the kernels' docstrings define them; by default theirs.",
+)
 @click.pass_obj
 def command(session: Session, /, patterns: tuple[str, ...], mode: str | None, **options: Any) -> int:
     """Measure only kernels, each under its own ceiling.

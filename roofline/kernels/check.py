@@ -8,36 +8,34 @@ from typing import Any
 import numpy as np
 
 from roofline.errors import WrongResult
-from roofline.kernels.kernel import Kernel, dtype_name
+from roofline.kernels.kernel import Kernel
 
 
 def check(
-    kernel: Kernel, call: Callable[..., Any], arguments: tuple[Any, ...], n: int | None = None
+    kernel: Kernel, call: Callable[..., Any], arguments: tuple[Any, ...], n: int, dtype: str
 ) -> tuple[float, float]:
     """Run `call` once on copies of `arguments` and return its (scaled error, tolerance).
 
     The output is what the call returns, or else the first argument; one that is only written is filled with NaN
     before, so that an element that is left out shows. The error is max|x - ref| / max|ref|, the tolerance
-    `Kernel.tolerance`; `arguments` stay as they are. `n` is the problem size, by default the length of the first
-    array. Raises WrongResult when the error is not within the tolerance (so also for NaN), when the output has
+    `Kernel.tolerance`; `arguments` are those of size `n` in `dtype` and stay as they are.
+    Raises WrongResult when the error is not within the tolerance (so also for NaN), when the output has
     another shape or dtype than the reference, or when an input has changed.
     """
     first = next(argument for argument in arguments if isinstance(argument, np.ndarray))
-    size = first.shape[0] if n is None else n
-    dtype = dtype_name(first.dtype)
-    point = f"{kernel.name} n={size} {dtype}"
-    copies = tuple(argument.copy() if isinstance(argument, np.ndarray) else argument for argument in arguments)
-    if kernel.only_writes(size, dtype, first) and copies[0].shape == first.shape:
-        copies[0].fill(np.nan)
+    point = f"{kernel.name} n={n} {dtype}"
+    copies = tuple(argument.copy("K") if isinstance(argument, np.ndarray) else argument for argument in arguments)
+    if kernel.only_writes(n, dtype, first) and copies[0].shape == first.shape:
+        poison(copies[0])
     returned = call(*copies)
     output = copies[0] if returned is None else returned
     for position, (copy, original) in enumerate(zip(copies, arguments, strict=True)):
         if copy is not output and not np.array_equal(copy, original, equal_nan=True):
             raise WrongResult(f"{point} changed its input argument {position}; expected it to write only its output")
-    expected = np.asarray(kernel.reference(*arguments))
+    expected = np.asarray(kernel.expected(arguments))
     _same_kind(point, output, expected)
     error = scaled_error(np.asarray(output), expected)
-    tolerance = kernel.tolerance(size, dtype)
+    tolerance = kernel.tolerance(n, dtype)
     ok = error <= tolerance  # in this direction, so that NaN fails
     if not ok:
         raise WrongResult(
@@ -45,6 +43,11 @@ def check(
             f"{_first_bad(np.asarray(output), expected, tolerance)}; mend the kernel or its reference"
         )
     return error, tolerance
+
+
+def poison(output: np.ndarray) -> None:
+    """Fill an array with what no right result can hold: NaN, or the least whole number."""
+    output.fill(np.nan if output.dtype.kind == "f" else np.iinfo(output.dtype).min)
 
 
 def scaled_error(output: np.ndarray, expected: np.ndarray) -> float:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from roofline.errors import UsageError
 from roofline.kernels.kernel import Kernel
+from roofline.model.isa import DTYPE_BITS
 from roofline.model.work import Work
 
 
@@ -21,7 +24,10 @@ class Tally:
 
 
 class Number:
-    """A number whose arithmetic is counted: each of + - * / is 1 flop; sign, abs and comparisons are none."""
+    """A number whose arithmetic is counted.
+
+    Each of + - * / is 1 flop, and so is each call of a function in FUNCTIONS. Sign, abs and comparisons are none.
+    """
 
     __slots__ = ("tally", "value")
 
@@ -57,6 +63,9 @@ class Number:
     def __rtruediv__(self, other: Any) -> Number:
         return self._counted(operator.truediv, other, self)
 
+    def __pow__(self, other: Any) -> Number:
+        raise UsageError("x ** y cannot be counted; write products")
+
     def __neg__(self) -> Number:
         return Number(-self.value, self.tally)
 
@@ -89,7 +98,8 @@ class Buffer:
     """The elements of one array, and how each was first touched."""
 
     def __init__(self, array: np.ndarray, tally: Tally) -> None:
-        self.values = [Number(value, tally) for value in array.ravel()]
+        numbers = array.dtype.kind not in "iu" or array.dtype.itemsize == 1  # whole numbers of more bits are indices
+        self.values = [Number(value, tally) if numbers else value for value in array.ravel()]
         self.touched = np.zeros(array.size, bool)
         self.read_first = np.zeros(array.size, bool)
         self.written = np.zeros(array.size, bool)
@@ -142,32 +152,97 @@ class Array:
         return values
 
 
-def count_work(kernel: Kernel, n: int, dtype: str = "f64") -> Work:
+FUNCTIONS = ("sqrt", "exp", "expm1", "log", "log1p", "tanh", "sin", "cos", "erf", "erfc")
+"""Functions of `math` and of NumPy that count as 1 flop, whatever they are made of: one operation of the formula."""
+_CONVERSIONS = ("float64", "float32", "int32", "int64", "int8")
+_MAKERS = ("empty", "zeros", "ones", "full")
+
+
+class Library:
+    """Stands for `math` or `numpy` in a body that is counted."""
+
+    def __init__(self, module: Any, tally: Tally, scratch: list[Buffer] | None) -> None:
+        """`scratch` collects the arrays that the body makes; None when they are not to be counted."""
+        self.module = module
+        self.tally = tally
+        self.scratch = scratch
+
+    def __getattr__(self, name: str) -> Any:
+        original = getattr(self.module, name)
+        if name in FUNCTIONS:
+            return lambda x: Number(getattr(math, name)(_plain(x)), self._counted())
+        if name in _CONVERSIONS:
+            return lambda x: x if isinstance(x, Number) else original(x)
+        if name in _MAKERS and self.scratch is not None:
+            return lambda *arguments, **options: self._made(original(*arguments, **options))
+        return original
+
+    def _counted(self) -> Tally:
+        self.tally.flops += 1
+        return self.tally
+
+    def _made(self, array: np.ndarray) -> Any:
+        assert self.scratch is not None
+        buffer = Buffer(array, self.tally)
+        self.scratch.append(buffer)
+        return Array(buffer, np.arange(array.size).reshape(array.shape))
+
+
+def count_work(kernel: Kernel, n: int, dtype: str = "f64", scratch: bool = False) -> Work:
     """Return the work of one call at size `n`, counted while the plain body runs in Python.
 
     An element is read if its first access is a read, written if it is ever written, and allocated if its first
-    access is a write. Raises UsageError for a library call, whose inside cannot be seen.
+    access is a write. Arrays that the body makes are no compulsory traffic; with `scratch` each of their elements
+    that is used counts as allocated, written once and read once. Arrays of int32 and int64 hold indices: their
+    elements are read as plain numbers. Raises UsageError for a library call, whose inside cannot be seen.
     """
     if not kernel.compiled:
         raise UsageError(f"{kernel.name} calls a library, so its work cannot be counted; count what it improves")
     tally = Tally()
     buffers: dict[int, Buffer] = {}
     counting: list[Any] = []
+    made: list[Buffer] = []
     for argument in kernel.make_arguments(n, dtype, np.random.default_rng(0)):
         if isinstance(argument, np.ndarray):
             buffer = buffers.setdefault(id(argument), Buffer(argument, tally))
             counting.append(Array(buffer, np.arange(argument.size).reshape(argument.shape)))
         else:
             counting.append(Number(argument, tally) if isinstance(argument, np.floating | float) else argument)
-    kernel.body(*counting)
+    _counting_twin(kernel.body, tally, made if scratch else None)(*counting)
+    used = [(int((b.touched & b.written).sum()) * itemsize_of(dtype), b) for b in made]
+    intermediate_bytes = sum(size for size, _ in used)
     return Work(
         flops=tally.flops,
-        read_bytes=sum(int(buffer.read_first.sum()) * buffer.itemsize for buffer in buffers.values()),
-        write_bytes=sum(int(buffer.written.sum()) * buffer.itemsize for buffer in buffers.values()),
+        read_bytes=sum(int(buffer.read_first.sum()) * buffer.itemsize for buffer in buffers.values())
+        + intermediate_bytes,
+        write_bytes=sum(int(buffer.written.sum()) * buffer.itemsize for buffer in buffers.values())
+        + intermediate_bytes,
         allocate_bytes=sum(
             int((buffer.written & ~buffer.read_first).sum()) * buffer.itemsize for buffer in buffers.values()
-        ),
+        )
+        + intermediate_bytes,
     )
+
+
+def _counting_twin(function: Callable[..., Any], tally: Tally, scratch: list[Buffer] | None) -> Callable[..., Any]:
+    """Return a plain function, and those that it calls, with `math` and `numpy` replaced by counting ones."""
+    names: dict[str, Any] = dict(function.__globals__)
+    twin = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
+    for name in function.__code__.co_names:
+        value = names.get(name)
+        plain = getattr(value, "py_func", value)  # a compiled function of the same file or another
+        if value is np or value is math:
+            names[name] = Library(value, tally, scratch)
+        elif plain is function:
+            names[name] = twin
+        elif isinstance(plain, FunctionType) and plain.__module__.startswith(__package__):
+            names[name] = _counting_twin(plain, tally, scratch)
+    return twin
+
+
+def itemsize_of(dtype: str) -> int:
+    """Return the bytes of one element of `f64`, `f32` or `i8`."""
+    return DTYPE_BITS[dtype] // 8
 
 
 def _plain(operand: Any) -> Any:

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from roofline.errors import UnknownName, UsageError
+from roofline.kernels.capacity import UNKNOWN, Capacity
 from roofline.kernels.digest import digest_of
 from roofline.model.isa import DTYPE_BITS
 from roofline.model.work import Work
 
-NUMPY_TYPES: dict[str, type[np.floating[Any]]] = {"f64": np.float64, "f32": np.float32}
+NUMPY_TYPES: dict[str, type[Any]] = {"f64": np.float64, "f32": np.float32, "i8": np.int8}
 FASTMATH_FLAGS = ("fast", "nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc")
 """LLVM's names of the liberties that a kernel may give the compiler."""
 
@@ -56,10 +57,27 @@ class Kernel:
     """True for a kernel that is run with its data in each memory level."""
     improves: str | None
     """Name of the kernel that this one does the work of in a better way."""
+    dtypes: tuple[str, ...]
+    """Element types that it is written for."""
+    sizes: tuple[int, ...]
+    """Sizes n at which it is measured; empty where n follows from the memory level or from the plan."""
+    serial: bool
+    """False for the rung of a ladder that is measured on several threads only."""
+    own_work: Callable[[int, int], Work] | None
+    """Like `work`, but of this form: more flops, or intermediates written and read once; None when it is `work`."""
+    tiles: Callable[[Capacity, str], tuple[int, ...]] | None
+    """(what the caches hold, dtype) to the body's last arguments, its tile sizes; None for a body without them."""
 
     def work_of(self, n: int, dtype: str) -> Work:
-        """Return the work of one call at size `n`. Raises UnknownName for a dtype that is not f64 or f32."""
-        work = self.work(_checked_size(n), np.dtype(numpy_type(dtype)).itemsize)
+        """Return the work of one call at size `n`. Raises UnknownName for an unknown dtype."""
+        return self._declared(self.work, n, dtype)
+
+    def own_work_of(self, n: int, dtype: str) -> Work:
+        """Return what this form of the kernel does in one call: `work_of` unless it declares its own."""
+        return self._declared(self.own_work or self.work, n, dtype)
+
+    def _declared(self, work_of: Callable[[int, int], Work], n: int, dtype: str) -> Work:
+        work = work_of(_checked_size(n), np.dtype(numpy_type(dtype)).itemsize)
         for field in work.__struct_fields__:
             count = getattr(work, field)
             if not isinstance(count, int) or count < 0:
@@ -70,12 +88,23 @@ class Kernel:
         """Return whether a call writes all of `output`, its first array, without having read any of it."""
         return self.work_of(n, dtype).allocate_bytes >= output.nbytes
 
-    def make_arguments(self, n: int, dtype: str, rng: np.random.Generator) -> tuple[Any, ...]:
-        """Return fresh arguments of one call: NumPy arrays and scalars of `dtype`, every element random and normal.
+    def make_arguments(
+        self, n: int, dtype: str, rng: np.random.Generator, capacity: Capacity = UNKNOWN
+    ) -> tuple[Any, ...]:
+        """Return fresh arguments of one call: arrays and scalars, random and normal, then the tiles for `capacity`.
 
-        Raises UnknownName for a dtype that is not f64 or f32, UsageError for n < 1.
+        Raises UnknownName for an unknown dtype, UsageError for n < 1.
         """
-        return self.arguments(_checked_size(n), numpy_type(dtype), rng)
+        return (*self.arguments(_checked_size(n), numpy_type(dtype), rng), *self.tiles_for(capacity, dtype))
+
+    def tiles_for(self, capacity: Capacity, dtype: str) -> tuple[int, ...]:
+        """Return the tile sizes that the body takes as its last arguments; none for a body without tiles."""
+        return () if self.tiles is None else self.tiles(capacity, dtype)
+
+    def expected(self, arguments: tuple[Any, ...]) -> Any:
+        """Return what the reference yields for the arguments of a call."""
+        data = arguments if self.tiles is None else arguments[: len(arguments) - len(self.tiles_for(UNKNOWN, "f64"))]
+        return self.reference(*data)
 
     def tolerance(self, n: int, dtype: str) -> float:
         """Return the largest scaled error, max|x - ref| / max|ref|, that a correct result can have.
@@ -84,9 +113,13 @@ class Kernel:
         k of them add up to lambda sqrt(k) u with a probability of at least 1 - 2 k exp(-lambda^2 / 2) (Higham and
         Mary, SIAM J. Sci. Comput. 41(5), 2019, theorem 2.4); here u = eps / 2, and kernel and reference may each be
         off by half of it. The worst case k u (Higham, Accuracy and Stability, 3.1) would pass any result of a
-        long f32 sum. For data of one sign the scaled error is the relative one. 0 for a kernel that only moves data.
+        long f32 sum. For data of one sign the scaled error is the relative one. 0 for a kernel that only moves data
+        and for whole numbers.
         """
-        return TOLERANCE_FACTOR * sqrt(self.roundings(n)) * float(np.finfo(numpy_type(dtype)).eps)
+        scalar_type = numpy_type(dtype)
+        if issubclass(scalar_type, np.floating):
+            return TOLERANCE_FACTOR * sqrt(self.roundings(n)) * float(np.finfo(scalar_type).eps)
+        return 0.0
 
     def n_for(self, footprint_bytes: float, dtype: str, multiple: int = 1) -> int:
         """Return the largest multiple of `multiple` at which the kernel touches at most `footprint_bytes`.
@@ -119,19 +152,11 @@ class Kernel:
         return digest_of(self.body, (self.compiled, self.parallel, sorted(self.fastmath)))
 
 
-def numpy_type(dtype: str) -> type[np.floating[Any]]:
-    """Return the NumPy type of `f64` or `f32`. Raises UnknownName for any other."""
+def numpy_type(dtype: str) -> type[Any]:
+    """Return the NumPy type of `f64`, `f32` or `i8`. Raises UnknownName for any other."""
     if dtype not in NUMPY_TYPES:
         raise UnknownName("dtype", dtype, DTYPE_BITS)
     return NUMPY_TYPES[dtype]
-
-
-def dtype_name(numpy_dtype: Any) -> str:
-    """Return `f64` or `f32` for a NumPy type. Raises UnknownName for any other."""
-    for name, scalar_type in NUMPY_TYPES.items():
-        if np.dtype(numpy_dtype) == scalar_type:
-            return name
-    raise UnknownName("dtype", str(np.dtype(numpy_dtype)), DTYPE_BITS)
 
 
 def kernel(
@@ -147,10 +172,15 @@ def kernel(
     parallel: bool | None = None,
     fastmath: Iterable[str] = (),
     levels: bool = False,
+    dtypes: tuple[str, ...] = ("f64", "f32"),
+    sizes: tuple[int, ...] = (),
+    serial: bool = True,
+    own_work: Callable[[int, int], Work] | None = None,
+    tiles: Callable[[Capacity, str], tuple[int, ...]] | None = None,
 ) -> Callable[[Callable[..., Any]], Kernel]:
     """Declare the decorated function to be a kernel.
 
-    The function takes arrays and scalars of one dtype. Its output is its first argument, or what it returns.
+    The function takes arrays and scalars, then its tile sizes. Its output is its first argument, or what it returns.
     `improves` names the kernel whose family, work, data and reference hold for this one too. The rest as in
     `Kernel`; `parallel` is found from the use of `prange`, `roundings` defaults to n, `name` to the function's.
     Raises UsageError when the declaration is incomplete, UnknownName for an unknown fast-math flag.
@@ -187,6 +217,11 @@ def kernel(
             fastmath=flags,
             levels=levels,
             improves=improves.name if improves else None,
+            dtypes=dtypes,
+            sizes=sizes,
+            serial=serial,
+            own_work=own_work,
+            tiles=tiles,
             **shared,  # type: ignore[arg-type]  # none is None any more
         )
 

@@ -12,6 +12,7 @@ from math import sqrt
 
 from msgspec.structs import replace
 
+from roofline.kernels.capacity import Capacity, capacity_of
 from roofline.model.machine import Cache
 from roofline.model.run import Level, SweepPoint
 from roofline.model.statistics import median
@@ -108,6 +109,12 @@ def working_set_bytes(levels: Sequence[Level], name: str, threads: int, most_byt
             f"too little to tell it from the {memory_size(before)} of the level before"
         )
     return int(sqrt(low * high))
+
+
+def core_capacity(levels: Sequence[Level], threads: int) -> Capacity:
+    """Return what one of `threads` cores has of the caches, as measured and as reported, whichever is smaller."""
+    caches = [level for level in levels if level.name != "DRAM" and _capacity(level)]
+    return capacity_of([_capacity(level) // min(threads, level.shared_by) for level in caches])
 
 
 def _capacity(level: Level) -> int:

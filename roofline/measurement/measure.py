@@ -9,7 +9,7 @@ from time import sleep
 from roofline.errors import MeasurementError
 from roofline.kernels.kernel import Kernel
 from roofline.measurement.compute import ComputeProbe
-from roofline.measurement.levels import working_set_bytes
+from roofline.measurement.levels import core_capacity, working_set_bytes
 from roofline.measurement.memory import MemoryProbe
 from roofline.measurement.plan import KernelPoint
 from roofline.measurement.probe import Sampler, Stage
@@ -55,8 +55,10 @@ class KernelProbe:
         """
         n = point.n if point.n is not None else self._size_in_level(kernel, point)
         work = kernel.work_of(n, point.dtype)
-        level = point.level or level_of(work.footprint_bytes, point.threads, self.levels)
-        subject = prepare(kernel, n, point.dtype, self.stage.team, point.threads)
+        own_work = kernel.own_work_of(n, point.dtype)
+        level = point.level or level_of(own_work.footprint_bytes, point.threads, self.levels)
+        capacity = core_capacity(self.levels, point.threads)
+        subject = prepare(kernel, n, point.dtype, self.stage.team, point.threads, capacity)
         own = self._own_ceiling(ceilings, point, level, work, subject.register)
         with subject.limits():
             repeats, samples_s, clock_hz, roof_rates, stopped = self._alternate(subject, own, budget_s)
@@ -70,6 +72,9 @@ class KernelProbe:
                 threads=point.threads,
                 digest=kernel.digest,
                 work=work,
+                own_work=own_work if own_work != work else None,
+                improves=kernel.improves,
+                tiles=subject.tiles,
                 level=level,
                 ceiling=own.name if own is not None else "",
                 repeats=repeats,

@@ -16,7 +16,8 @@ from numba import njit, prange
 from roofline.codegen.assembly import assembly_of
 from roofline.codegen.reading import vector_register
 from roofline.errors import WrongResult
-from roofline.kernels.check import check
+from roofline.kernels.capacity import UNKNOWN, Capacity
+from roofline.kernels.check import check, poison
 from roofline.kernels.compile import compiled
 from roofline.kernels.kernel import Kernel
 from roofline.kernels.library import blas_threads
@@ -41,6 +42,8 @@ class Subject:
     tolerance: float
     register: str | None
     """Widest register that does its arithmetic; None for a library call or where there is none."""
+    tiles: tuple[int, ...]
+    """Tile sizes that it runs with."""
     output: np.ndarray | None
     """The placed output, when calls only write it."""
     block: Callable[[int, np.ndarray], None]
@@ -73,18 +76,20 @@ class Subject:
         return nullcontext() if self.kernel.compiled else blas_threads(self.threads)
 
 
-def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int) -> Subject:
+def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capacity: Capacity = UNKNOWN) -> Subject:
     """Compile a kernel, check its result and place its data; raises WrongResult before anything is timed.
+
+    `capacity` is what one core's caches hold: kernels with tiles size them by it.
 
     One thread: everything runs on the team's first, pinned thread. More: the kernel's own parallel loop runs on
     Numba's threads (or the library's), which are as many and share the same CPUs, but choose freely among them.
     """
     parallel = threads > 1
-    arguments = kernel.make_arguments(n, dtype, np.random.default_rng(SEED))
+    arguments = kernel.make_arguments(n, dtype, np.random.default_rng(SEED), capacity)
     call: Any = compiled(kernel, parallel)
     if parallel:
         numba.set_num_threads(threads)
-    error, tolerance = _checked(kernel, call, n, dtype, threads, arguments)
+    error, tolerance = _checked(kernel, call, n, dtype, threads, arguments, capacity)
     twins = placed(arguments)
     if parallel:
         _fill_parallel(twins, arguments)
@@ -115,19 +120,20 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int) -> Sub
             chain_block(CHAIN_TURNS, out)
 
     if output is not None:
-        output[...] = np.nan
-    return Subject(kernel, team, threads, error, tolerance, register, output, block)
+        poison(output)
+    tiles = kernel.tiles_for(capacity, dtype)
+    return Subject(kernel, team, threads, error, tolerance, register, tiles, output, block)
 
 
 def _checked(
-    kernel: Kernel, call: Any, n: int, dtype: str, threads: int, arguments: tuple[Any, ...]
+    kernel: Kernel, call: Any, n: int, dtype: str, threads: int, arguments: tuple[Any, ...], capacity: Capacity
 ) -> tuple[float, float]:
     """Return (error, tolerance) of the kernel at n, or at the largest n of CHECKED_BYTES when n is beyond it."""
     if kernel.work_of(n, dtype).footprint_bytes > CHECKED_BYTES:
         n = kernel.n_for(CHECKED_BYTES, dtype)
-        arguments = kernel.make_arguments(n, dtype, np.random.default_rng(SEED))
+        arguments = kernel.make_arguments(n, dtype, np.random.default_rng(SEED), capacity)
     with nullcontext() if kernel.compiled else blas_threads(threads):
-        return check(kernel, call, arguments, n)
+        return check(kernel, call, arguments, n, dtype)
 
 
 def arguments_dtype(arguments: Sequence[Any]) -> np.dtype[Any]:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from roofline.errors import UnknownName
 from roofline.model.struct import Value
 
-DTYPE_BITS = {"f64": 64, "f32": 32}
+DTYPE_BITS = {"f64": 64, "f32": 32, "i8": 8}
 """Element types, with their width in bits."""
 
 

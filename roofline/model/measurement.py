@@ -31,7 +31,13 @@ class Measurement(Value, frozen=True, kw_only=True):
     digest: str = ""
     """Hash of the kernel's source: what was measured."""
     work: Work
-    """Of one call."""
+    """Of one call: what the job compels."""
+    own_work: Work | None = None
+    """What this form of the kernel does in one call where it does more: recomputes, or moves intermediates."""
+    improves: str | None = None
+    """Name of the kernel at the foot of its ladder; None for that one itself."""
+    tiles: tuple[int, ...] = ()
+    """Tile sizes that it ran with."""
     level: str
     """Memory level that holds the footprint."""
     ceiling: str = ""

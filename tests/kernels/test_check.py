@@ -23,7 +23,7 @@ def arguments_of(kernel, n=9, dtype="f64"):
 def refused(kernel, call: Callable[..., Any], n=9, dtype="f64") -> str:
     """Return the message with which a wrong call is refused."""
     with pytest.raises(WrongResult) as caught:
-        check(kernel, call, arguments_of(kernel, n, dtype))
+        check(kernel, call, arguments_of(kernel, n, dtype), n, dtype)
     return str(caught.value)
 
 
@@ -32,7 +32,7 @@ def right_triad(a, b, c, q):
 
 
 def test_a_right_result_gives_its_error_and_tolerance():
-    error, tolerance = check(TRIAD, right_triad, arguments_of(TRIAD))
+    error, tolerance = check(TRIAD, right_triad, arguments_of(TRIAD), 9, "f64")
     assert error == 0
     assert tolerance == TRIAD.tolerance(9, "f64") > 0
 
@@ -40,7 +40,7 @@ def test_a_right_result_gives_its_error_and_tolerance():
 def test_the_arguments_stay_as_they_were():
     arguments = arguments_of(AXPY)
     before = [np.copy(argument) for argument in arguments]
-    check(AXPY, AXPY.body, arguments)
+    check(AXPY, AXPY.body, arguments, 9, "f64")
     assert all(np.array_equal(a, b) for a, b in zip(arguments, before, strict=True))
 
 
@@ -85,7 +85,7 @@ def test_a_kernel_that_does_nothing_is_wrong_even_where_the_output_held_the_righ
     a, b, c, q = arguments_of(TRIAD)
     right_triad(a, b, c, q)
     with pytest.raises(WrongResult, match=r"first at \[0\]: got nan"):
-        check(TRIAD, lambda a, b, c, q: None, (a, b, c, q))
+        check(TRIAD, lambda a, b, c, q: None, (a, b, c, q), 9, "f64")
 
 
 def test_a_loop_that_stops_one_short_is_wrong():
@@ -100,7 +100,7 @@ def test_an_update_in_place_that_does_nothing_is_wrong():
 
 
 def test_an_update_in_place_is_not_poisoned():
-    assert check(AXPY, AXPY.body, arguments_of(AXPY))[0] == 0
+    assert check(AXPY, AXPY.body, arguments_of(AXPY), 9, "f64")[0] == 0
 
 
 @pytest.mark.parametrize("n", [9, 1000])
@@ -139,5 +139,5 @@ def test_a_kernel_that_returns_nothing_where_a_scalar_is_due_is_refused():
 
 
 def test_the_size_can_be_told_apart_from_the_length_of_the_first_array():
-    _, tolerance = check(DOT, lambda x, y: np.dot(x, y), arguments_of(DOT), n=900)
+    _, tolerance = check(DOT, lambda x, y: np.dot(x, y), arguments_of(DOT), 900, "f64")
     assert tolerance == DOT.tolerance(900, "f64")

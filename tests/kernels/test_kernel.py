@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from roofline.errors import UnknownName, UsageError
 from roofline.kernels.digest import digest_of
-from roofline.kernels.kernel import dtype_name, kernel
+from roofline.kernels.kernel import kernel
 from roofline.kernels.registry import all_kernels, kernel_named
 from roofline.model.work import Work
 
@@ -107,8 +107,6 @@ def test_an_unknown_fast_math_flag_is_refused():
 def test_an_unknown_dtype_is_refused():
     with pytest.raises(UnknownName, match="dtype 'f16'"):
         kernel_named("stream.copy").make_arguments(3, "f16", np.random.default_rng(0))
-    with pytest.raises(UnknownName, match="dtype 'int64'"):
-        dtype_name(np.int64)
 
 
 def test_a_size_below_one_is_refused():

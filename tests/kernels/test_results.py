@@ -22,43 +22,60 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(2009)
 
 
-@pytest.mark.parametrize("dtype", ["f64", "f32"])
-@pytest.mark.parametrize("known", KERNELS, ids=lambda known: known.name)
+POINTS = [(known, dtype) for known in KERNELS for dtype in known.dtypes]
+MOST_FLOPS = 2e8
+"""Of one call in these tests: larger sizes of heavy kernels are left out."""
+every_point = pytest.mark.parametrize(
+    ("known", "dtype"), POINTS, ids=[f"{known.name}-{dtype}" for known, dtype in POINTS]
+)
+
+
+def sizes_of(known: Kernel, dtype: str) -> list[int]:
+    """Return the sizes at which a kernel is tested: the smallest, odd ones, round ones, as far as it is quick."""
+    return [n for n in SIZES if n == SIZES[0] or known.work_of(n, dtype).flops <= MOST_FLOPS]
+
+
+@every_point
 def test_the_serial_kernel_gives_the_reference_result(known: Kernel, dtype: str, rng: np.random.Generator):
-    for n in SIZES:
-        check(known, compiled(known, parallel=False), known.make_arguments(n, dtype, rng))
+    for n in sizes_of(known, dtype):
+        check(known, compiled(known, parallel=False), known.make_arguments(n, dtype, rng), n, dtype)
 
 
-@pytest.mark.parametrize("known", [known for known in KERNELS if known.compiled], ids=lambda known: known.name)
+@pytest.mark.parametrize("known", [k for k in KERNELS if k.compiled and k.parallel], ids=lambda known: known.name)
 def test_the_parallel_kernel_gives_the_reference_result(known: Kernel, rng: np.random.Generator):
-    dtype = "f32" if known.name == "blas.dot" else "f64"  # a shared sum must keep the dtype; the rest is one loop
-    for n in SIZES:
-        check(known, compiled(known, parallel=True), known.make_arguments(n, dtype, rng))
+    dtype = known.dtypes[-1]  # a shared sum must keep the narrower dtype; the rest is one loop
+    for n in sizes_of(known, dtype):
+        check(known, compiled(known, parallel=True), known.make_arguments(n, dtype, rng), n, dtype)
 
 
 @pytest.mark.parametrize("parallel", [False, True])
 def test_blocked_gemm_is_right_beyond_one_tile_of_columns(parallel: bool, rng: np.random.Generator):
     known = kernel_named("gemm.blocked")
     n = TILE_COLUMNS + 3
-    check(known, compiled(known, parallel), known.make_arguments(n, "f64", rng))
+    check(known, compiled(known, parallel), known.make_arguments(n, "f64", rng), n, "f64")
 
 
 @pytest.mark.parametrize("known", KERNELS, ids=lambda known: known.name)
 def test_references_agree_with_plain_arithmetic_in_the_body(known: Kernel, rng: np.random.Generator):
     steps = kernel_named(known.improves).body if not known.compiled and known.improves else known.body
-    check(known, steps, known.make_arguments(5, "f64", rng))
+    dtype = known.dtypes[0]
+    check(known, steps, known.make_arguments(3, dtype, rng), 3, dtype)
 
 
-@pytest.mark.parametrize("dtype", ["f64", "f32"])
-@pytest.mark.parametrize("known", KERNELS, ids=lambda known: known.name)
-def test_all_data_is_of_the_dtype_random_and_near_one(known: Kernel, dtype: str, rng: np.random.Generator):
+@pytest.mark.parametrize(
+    ("known", "dtype"), [(k, d) for k, d in POINTS if d != "i8"], ids=lambda value: getattr(value, "name", value)
+)
+def test_all_data_is_of_the_dtype_random_and_normal(known: Kernel, dtype: str, rng: np.random.Generator):
     for argument in known.make_arguments(40, dtype, rng):
+        if np.asarray(argument).dtype.kind != "f":
+            continue  # tile sizes, indices, quantised weights
         assert argument.dtype == NUMPY_TYPES[dtype]
-        assert np.min(argument) >= 0.25
-        assert np.max(argument) <= 1.5
-        if argument.ndim:
-            assert argument.flags.c_contiguous
-            assert np.unique(argument).size > 0.9 * argument.size
+        values = np.asarray(argument).ravel()
+        assert np.max(np.abs(values)) <= 200
+        assert np.min(np.abs(values[values != 0])) >= 2.0**-30
+        if values.size > 1:
+            assert np.count_nonzero(values) >= 0.5 * values.size
+            assert np.unique(values).size > 0.4 * values.size
 
 
 @pytest.mark.parametrize("dtype", ["f64", "f32"])
@@ -84,11 +101,12 @@ def test_axpy_stands_still_at_a_finite_height(dtype: str, height: float, rng: np
 
 @pytest.mark.parametrize("known", KERNELS, ids=lambda known: known.name)
 def test_repeats_of_a_kernel_that_only_writes_its_output_change_nothing(known: Kernel, rng: np.random.Generator):
-    arguments = known.make_arguments(33, "f64", rng)
+    dtype, n = known.dtypes[0], max(sizes_of(known, known.dtypes[0])[:2])
+    arguments = known.make_arguments(n, dtype, rng)
     call = compiled(known, parallel=False)
     first = call(*arguments)
     once = [np.copy(argument) for argument in arguments]
-    assert call(*arguments) == first
+    assert np.array_equal(call(*arguments), first)
     unchanged = all(np.array_equal(a, b) for a, b in zip(once, arguments, strict=True))
     assert unchanged == (known.name != "blas.axpy")
 
@@ -107,7 +125,9 @@ def test_a_chain_of_streams_four_kernels_neither_grows_nor_decays(rng: np.random
     np.testing.assert_allclose(a, start, rtol=1e-12)
 
 
-@pytest.mark.parametrize("known", [known for known in KERNELS if known.compiled], ids=lambda known: known.name)
+@pytest.mark.parametrize(
+    "known", [k for k in KERNELS if k.compiled and "f32" in k.dtypes], ids=lambda known: known.name
+)
 def test_a_kernel_of_f32_computes_nothing_in_f64(known: Kernel, rng: np.random.Generator):
     call = compiled(known, parallel=False, cache=False)  # Numba shows no code that it loaded from its cache
     call(*known.make_arguments(8, "f32", rng))
@@ -129,9 +149,8 @@ def test_variants_and_sources_have_names_of_their_own_in_the_disk_cache():
 
 
 def test_naive_rungs_are_strict_and_freed_ones_say_so():
-    freed = {known.name for known in KERNELS if known.fastmath}
-    assert freed == {"blas.dot", "gemv.blocked", "gemm.blocked"}
     for known in KERNELS:
+        assert not (known.fastmath and known.name.partition(".")[2].startswith("naive")), known.name
         if known.compiled:
             options = compiled(known, False).targetoptions  # type: ignore[attr-defined]
             assert set(options["fastmath"] or ()) == known.fastmath

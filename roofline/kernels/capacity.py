@@ -1,0 +1,30 @@
+"""What one core can hold in its caches: where the tile sizes of blocked kernels come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from roofline.model.struct import Value
+
+
+class Capacity(Value, frozen=True, kw_only=True):
+    """Bytes that one core has of the first, the second and the last cache."""
+
+    first_bytes: int = 32 * 1024
+    second_bytes: int = 256 * 1024
+    last_bytes: int = 2 * 1024 * 1024
+
+
+UNKNOWN = Capacity()
+"""What every core of the last decade has: used where no cache is known, and in tests."""
+
+
+def capacity_of(sizes_bytes: Sequence[int]) -> Capacity:
+    """Return the capacity for one core's share of each cache, nearest first; UNKNOWN for none.
+
+    With fewer than three caches the farthest one stands for those that are missing.
+    """
+    if not sizes_bytes:
+        return UNKNOWN
+    first, *others = sizes_bytes
+    return Capacity(first_bytes=first, second_bytes=(others or [first])[0], last_bytes=max(sizes_bytes))
