@@ -57,6 +57,8 @@ SKETCHES = (
     Sketch("gemm.blocked", "avx2", ("L3",), 0.46),
     Sketch("gemm.blas", None, ("L3",), 0.89),
 )
+FOOT = {"gemv": "gemv.naive", "gemm": "gemm.naive"}
+"""The kernel that the others of a family improve."""
 STATUS = {
     ("stream.add", "L3", "f64", 2): ("degraded", ("STEAL",)),
     ("stream.scale", "L1", "f64", 1): ("invalid", ("TOO_SHORT",)),
@@ -218,8 +220,10 @@ def _measurement(sketch: Sketch, level: str, dtype: str, threads: int, ceilings:
     roof_rate = bound.flop_per_s if isinstance(bound, ComputeCeiling) else bound.byte_per_s
     weather = [exp(rng.gauss(log(0.97), 0.01)) for _ in range(13)]
     least_s = roof.least_s(work)
+    foot = FOOT.get(sketch.kernel.partition(".")[0])
     return Measurement(
         kernel=sketch.kernel,
+        improves=None if foot == sketch.kernel else foot,
         variant="parallel" if threads > 1 else "serial",
         n=n,
         dtype=dtype,
@@ -234,7 +238,7 @@ def _measurement(sketch: Sketch, level: str, dtype: str, threads: int, ceilings:
         clock_samples_hz=(CLOCK_HZ,) * 12,
         error=1e-16,
         tolerance=1e-12 if dtype == "f64" else 1e-5,
-        vector_register=None if sketch.isa is None else REGISTER[sketch.isa],
+        vector_register=None if sketch.isa is None else REGISTER[sketch.isa].removeprefix("xmm (").removesuffix(")"),
         stopped="precise",
         status=status,
         status_codes=codes,

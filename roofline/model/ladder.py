@@ -1,0 +1,202 @@
+"""Ladders: the forms of one job in their order, what each step gained, and which ceilings lie below and above it.
+
+A ladder is the foot (a kernel that improves none) and every kernel that names it as what it improves, in the order in
+which they were measured. A library call is no step: it stands beside the path, for reference.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from roofline.errors import UnknownName, UsageError
+from roofline.model.measurement import Measurement
+from roofline.model.run import Run
+from roofline.model.rung import Rung, is_library, job_rate, rung_of
+from roofline.model.struct import Value
+
+
+class Ladder(Value, frozen=True, kw_only=True):
+    """One path: the same job, one size, better and better."""
+
+    foot: str
+    """Name of the kernel that all rungs improve; it need not be measured itself."""
+    rungs: tuple[Rung, ...]
+    """The path."""
+    references: tuple[Rung, ...] = ()
+    """Library calls beside the path."""
+    left_out: tuple[str, ...] = ()
+    """Kernels of the ladder that were measured, but have no drawable number that fits this path."""
+
+
+def family_of(kernel: str) -> str:
+    """Return the part of a kernel's name before the dot."""
+    return kernel.partition(".")[0]
+
+
+def ladders_of(
+    run: Run, family: str, *, dtype: str | None = None, threads: int | None = None, size: int | None = None
+) -> tuple[Ladder, ...]:
+    """Return the paths of a family, one for each foot, in the order of measurement.
+
+    A path keeps to one dtype (f64, or else the first measured), to the fewest threads, and to the n that most of its
+    kernels share, the largest of these. A kernel without a number of that dtype, or of that thread count, continues
+    the path in its own: gemm.parallel on all threads, an integer product in i8. What is given is kept to strictly.
+    Kernels that are sized by memory level and have no n in common are matched by level.
+    Raises UnknownName for a family or dtype that the run does not hold, UsageError when it holds no ladder of it.
+    """
+    families = {family_of(measurement.kernel) for measurement in run.measurements}
+    if family not in families:
+        raise UnknownName("family", family, families, f"run {run.id} holds only these")
+    groups = {foot: found for foot, found in _groups(run).items() if family_of(foot) == family}
+    members = [measurement for found in groups.values() for measurement in found]
+    known = {measurement.dtype for measurement in members}
+    if dtype is not None and dtype not in known:
+        raise UnknownName("dtype", dtype, known, f"run {run.id} holds only these of {family}")
+    found = tuple(
+        ladder
+        for foot, measurements in groups.items()
+        if len({measurement.kernel for measurement in measurements}) > 1
+        and (ladder := _path(run, foot, measurements, dtype, threads, size)) is not None
+    )
+    if not found:
+        raise UsageError(_no_ladder(run, family, members, dtype, threads, size))
+    return found
+
+
+def steps(run: Run) -> tuple[float | None, ...]:
+    """Return, for each measurement of the run, how many times as fast it is as the rung before; None where none is.
+
+    The rung before is the nearest earlier form of the same job, on as many threads, in the same dtype and at the same n
+    (in the same level, where the two have no n in common). Library calls are no rungs.
+    """
+    found: dict[int, float] = {}
+    for measurements in _groups(run).values():
+        rungs = [m for m in measurements if m.drawable and not is_library(m)]
+        for place, measurement in enumerate(rungs):
+            before = _before(measurement, rungs[:place])
+            if before is not None:
+                found[id(measurement)] = job_rate(measurement) / job_rate(before)
+    return tuple(found.get(id(measurement)) for measurement in run.measurements)
+
+
+def _groups(run: Run) -> dict[str, list[Measurement]]:
+    """Return the measurements by the foot of their ladder, in the order of their kernels."""
+    parents = {measurement.kernel: measurement.improves for measurement in run.measurements}
+    groups: dict[str, list[Measurement]] = {}
+    for measurement in run.measurements:
+        foot, seen = measurement.kernel, {measurement.kernel}
+        while (parent := parents.get(foot)) is not None and parent not in seen:
+            foot = parent
+            seen.add(foot)
+        groups.setdefault(foot, []).append(measurement)
+    order = {kernel: place for place, kernel in enumerate(parents)}
+    return {foot: sorted(found, key=lambda m: order[m.kernel]) for foot, found in groups.items()}
+
+
+def _before(measurement: Measurement, earlier: Sequence[Measurement]) -> Measurement | None:
+    alike = [
+        m
+        for m in earlier
+        if (m.dtype, m.threads) == (measurement.dtype, measurement.threads) and m.kernel != measurement.kernel
+    ]
+    for kernel in reversed(dict.fromkeys(m.kernel for m in alike)):
+        same = [m for m in alike if m.kernel == kernel]
+        fitting = _at(same, measurement.n, measurement.level, {measurement.n})
+        if fitting is not None:
+            return fitting
+    return None
+
+
+def _at(measurements: Sequence[Measurement], n: int, level: str, others: set[int]) -> Measurement | None:
+    """Return the one at this n; of those whose n are all different from the others', the largest in this level."""
+    for measurement in measurements:
+        if measurement.n == n:
+            return measurement
+    if any(measurement.n in others for measurement in measurements):
+        return None
+    in_level = [measurement for measurement in measurements if measurement.level == level]
+    return max(in_level, key=lambda measurement: measurement.n, default=None)
+
+
+def _path(
+    run: Run, foot: str, measurements: Sequence[Measurement], dtype: str | None, threads: int | None, size: int | None
+) -> Ladder | None:
+    """Return the path of these measurements; None when it has fewer than two points."""
+    shown = [
+        m
+        for m in measurements
+        if m.drawable and m.work.flops and dtype in (None, m.dtype) and threads in (None, m.threads)
+    ]
+    names = list(dict.fromkeys(m.kernel for m in measurements))
+    dtypes = list(dict.fromkeys(m.dtype for m in shown))
+    first = "f64" if "f64" in dtypes else next(iter(dtypes), "")
+    fewest = min((m.threads for m in shown if m.dtype == first), default=1)
+    chosen = {name: _nearest([m for m in shown if m.kernel == name], first, fewest) for name in names}
+    counted = Counter(n for some in chosen.values() for n in {m.n for m in some} if size in (None, n))
+    if not counted:
+        return None
+    n = max(counted, key=lambda n: (counted[n], n))
+    level = next(m.level for some in chosen.values() for m in some if m.n == n)
+    found: dict[str, Measurement] = {}
+    for name, some in chosen.items():
+        others = {m.n for other, theirs in chosen.items() if other != name for m in theirs}
+        fitting = _at(some, n, level, others if size is None else {m.n for m in some})
+        if fitting is not None:
+            found[name] = fitting
+    rungs: list[Rung] = []
+    for measurement in found.values():
+        if not is_library(measurement):
+            rungs.append(rung_of(run, measurement, rungs[-1:], rungs[:1]))
+    beside = [
+        rung_of(run, library, [r for r in rungs if r.measurement.threads == library.threads][-1:], rungs[:1])
+        for measurement in found.values()
+        if is_library(measurement)
+        for library in _on_each(measurement, shown, {rung.measurement.threads for rung in rungs})
+    ]
+    if not rungs or len(found) < 2:
+        return None
+    left_out = tuple(name for name in names if name not in found)
+    return Ladder(foot=foot, rungs=tuple(rungs), references=tuple(beside), left_out=left_out)
+
+
+def _nearest(measurements: Sequence[Measurement], dtype: str, fewest: int) -> list[Measurement]:
+    """Return those of this dtype on the fewest threads; without any, of their first dtype and on their most."""
+    of_dtype = [m for m in measurements if m.dtype == dtype] or [
+        m for m in measurements if m.dtype == measurements[0].dtype
+    ]
+    most = max((m.threads for m in of_dtype), default=fewest)
+    return [m for m in of_dtype if m.threads == fewest] or [m for m in of_dtype if m.threads == most]
+
+
+def _on_each(library: Measurement, shown: Sequence[Measurement], threads: set[int]) -> list[Measurement]:
+    """Return this library call, and the same on each other thread count that the path reaches."""
+    same = [m for m in shown if (m.kernel, m.dtype, m.level) == (library.kernel, library.dtype, library.level)]
+    others = [m for m in same if m.n == library.n and m.threads in threads - {library.threads}]
+    return [library, *others]
+
+
+def _no_ladder(
+    run: Run, family: str, members: Sequence[Measurement], dtype: str | None, threads: int | None, size: int | None
+) -> str:
+    """Say why there is no ladder, and what to do."""
+    names = list(dict.fromkeys(measurement.kernel for measurement in members))
+    again = f"measure the family again: python -m bench run {family}"
+    if len(names) == 1:
+        return f"run {run.id} holds only {names[0]} of {family}, and a ladder has at least two rungs; {again}"
+    if all(measurement.improves is None for measurement in members):
+        return (
+            f"run {run.id} does not say which kernel of {family} improves which: they are different jobs, or it was "
+            f"archived before that was recorded; in the latter case {again}"
+        )
+    asked = (
+        f"{f' in {dtype}' if dtype else ''}{f' on {threads} thread{'' if threads == 1 else 's'}' if threads else ''}"
+    )
+    asked += f" at n = {size}" if size else ""
+    drawable = [measurement for measurement in members if measurement.drawable]
+    sizes = ", ".join(map(str, sorted({measurement.n for measurement in drawable}))) or "none"
+    counts = ", ".join(map(str, sorted({measurement.threads for measurement in drawable}))) or "none"
+    return (
+        f"run {run.id} holds fewer than two drawable rungs of {family}{asked}; what it holds has n = {sizes} and "
+        f"threads = {counts}"
+    )

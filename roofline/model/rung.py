@@ -1,0 +1,118 @@
+"""One rung of a ladder: where a form of a job stands under the ceilings, and what its step gained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from roofline.model.ceilings import Ceiling
+from roofline.model.isa import ISAS, isa_of_register
+from roofline.model.measurement import Measurement
+from roofline.model.roof import Roof, roof_of
+from roofline.model.run import Run
+from roofline.model.statistics import median
+from roofline.model.struct import Value
+from roofline.model.work import Work
+
+
+class Rung(Value, frozen=True, kw_only=True):
+    """One form of the job, where it stands on the roofline by what it does itself."""
+
+    measurement: Measurement
+    flop_per_s: float
+    """Of this form's own work: what the machine executes."""
+    flop_per_byte: float
+    """Of this form's own work: where it moves intermediates, this is less than the job's."""
+    before: Measurement | None = None
+    """The rung that it is compared with: the one before; for a library the last one on as many threads."""
+    step: float | None = None
+    """How many times as fast it does the job as the rung before."""
+    gain: float = 1.0
+    """How many times as fast it does the job as the first rung."""
+    crossed: tuple[Ceiling, ...] = ()
+    """Ceilings of this rung and of the one before that lie, at this rung's intensity, between their rates."""
+    binds: Ceiling | None = None
+    """The lowest ceiling above it that limits code of its register width; its roof where it has reached that."""
+    roof: Roof = Roof()
+    """What the machine can do at most with this form's own work."""
+
+    @property
+    def limit_flop_per_s(self) -> float | None:
+        """Rate that the ceiling which binds allows at this intensity."""
+        return None if self.binds is None else self.binds.attainable_flop_per_s(self.flop_per_byte)
+
+
+def rung_of(run: Run, measurement: Measurement, before: Sequence[Rung], first: Sequence[Rung]) -> Rung:
+    """Return the rung of a measurement; `before` and `first` hold the rungs that it is compared with, or nothing."""
+    work = own_work(measurement)
+    rate, intensity = work.flops / median(measurement.samples_s), work.flop_per_byte
+    roof, limits = _limits(run, measurement)
+    crossed: dict[str, Ceiling] = {}
+    for rung in before:
+        for ceiling in (*_limits(run, rung.measurement)[1], *limits):
+            if rung.flop_per_s < ceiling.attainable_flop_per_s(intensity) <= rate:
+                crossed[ceiling.name] = ceiling
+    rate_of_job = job_rate(measurement)
+    return Rung(
+        measurement=measurement,
+        flop_per_s=rate,
+        flop_per_byte=intensity,
+        before=before[0].measurement if before else None,
+        step=rate_of_job / job_rate(before[0].measurement) if before else None,
+        gain=rate_of_job / job_rate(first[0].measurement) if first else 1.0,
+        crossed=tuple(sorted(crossed.values(), key=lambda ceiling: ceiling.attainable_flop_per_s(intensity))),
+        binds=_binds(run, measurement, rate, roof),
+        roof=roof,
+    )
+
+
+def own_work(measurement: Measurement) -> Work:
+    """Return what this form of the kernel does in one call."""
+    return measurement.own_work or measurement.work
+
+
+def is_library(measurement: Measurement) -> bool:
+    """Say whether a drawable measurement is of a library call: other code without arithmetic seen is never drawn."""
+    return measurement.vector_register is None
+
+
+def job_rate(measurement: Measurement) -> float:
+    """Return the job done per second: its flops (or bytes, without any), whatever this form does beside."""
+    return (measurement.work.flops or measurement.work.bytes) / median(measurement.samples_s)
+
+
+def _limits(run: Run, measurement: Measurement) -> tuple[Roof, list[Ceiling]]:
+    """Return the roof over the form's own work, and the ceilings of every ISA and level on as many threads."""
+    dtype, threads = measurement.dtype, measurement.threads
+    roof = roof_of(run.ceilings, dtype=dtype, threads=threads, level=measurement.level, work=own_work(measurement))
+    isas = dict.fromkeys(ceiling.isa for ceiling in run.ceilings.compute)
+    compute = [run.ceilings.best_compute(dtype, threads, isa) for isa in isas]
+    memory = [
+        roof.memory if level == measurement.level else run.ceilings.best_memory(level, threads)
+        for level in run.ceilings.levels
+    ]
+    return roof, [ceiling for ceiling in (*compute, *memory) if ceiling is not None]
+
+
+def _binds(run: Run, measurement: Measurement, rate: float, roof: Roof) -> Ceiling | None:
+    """Return the lowest ceiling above the rate that limits code of this register width, or what limits the roof.
+
+    Wider code than a ceiling's is not limited by it, and a library may be of any width: only its roof counts.
+    """
+    work = own_work(measurement)
+    intensity = work.flop_per_byte
+    last = roof.bound(work)
+    if last is None or is_library(measurement) or rate >= roof.attainable_flop_per_s(intensity):
+        return last
+    rows = [isa for isa in ISAS if isa.arch == run.machine.arch]
+    own = isa_of_register(measurement.vector_register, rows)
+    dtype, threads = measurement.dtype, measurement.threads
+    limits: list[Ceiling | None] = [
+        run.ceilings.best_compute(dtype, threads, isa.name)
+        for isa in rows
+        if own is None or isa.vector_bits >= own.vector_bits
+    ]
+    if own is not None:
+        level = measurement.level
+        limits.append(roof_of(run.ceilings, dtype=dtype, threads=threads, level=level, work=work, isa=own.name).memory)
+    above = [c for c in limits if c is not None and c.attainable_flop_per_s(intensity) > rate]
+    return min([last, *above], key=lambda ceiling: ceiling.attainable_flop_per_s(intensity))
