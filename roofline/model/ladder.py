@@ -189,10 +189,13 @@ def _no_ladder(
             f"run {run.id} does not say which kernel of {family} improves which: they are different jobs, or it was "
             f"archived before that was recorded; in the latter case {again}"
         )
-    asked = (
-        f"{f' in {dtype}' if dtype else ''}{f' on {threads} thread{'' if threads == 1 else 's'}' if threads else ''}"
+    asked = "".join(
+        [
+            f" in {dtype}" if dtype else "",
+            f" with threads = {threads}" if threads else "",
+            f" at n = {size}" if size else "",
+        ]
     )
-    asked += f" at n = {size}" if size else ""
     drawable = [measurement for measurement in members if measurement.drawable]
     sizes = ", ".join(map(str, sorted({measurement.n for measurement in drawable}))) or "none"
     counts = ", ".join(map(str, sorted({measurement.threads for measurement in drawable}))) or "none"
