@@ -28,6 +28,8 @@ def digest_of(body: Callable[..., Any], options: Sequence[Any] = ()) -> str:
 def _collect(function: Callable[..., Any], lines: list[str], seen: set[Callable[..., Any]]) -> None:
     seen.add(function)
     lines += _code_lines(function)
+    for implementation in getattr(function, "implementations", ()):  # what compiled code runs in its place
+        _collect(implementation, lines, seen)
     for name, value in sorted(_names_used(function).items()):
         used = getattr(value, "py_func", value)  # a compiled function of the same project
         if isinstance(value, CONSTANTS):
