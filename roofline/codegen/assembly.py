@@ -9,17 +9,30 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-from roofline.codegen.emit import ELEMENTS, I64
+from roofline.codegen.dot import I8, dot_chains, dot_form
+from roofline.codegen.emit import ELEMENTS, I32, I64
 from roofline.codegen.loops import arithmetic, arrays_of, stream
 
 TARGETS = {
     "haswell": ("x86_64-unknown-linux-gnu", "haswell"),
     "skylake-avx512": ("x86_64-unknown-linux-gnu", "skylake-avx512"),
     "znver4": ("x86_64-unknown-linux-gnu", "znver4"),
+    "alderlake": ("x86_64-unknown-linux-gnu", "alderlake"),
+    "cortex-a72": ("aarch64-unknown-linux-gnu", "cortex-a72"),
     "neoverse-n1": ("aarch64-unknown-linux-gnu", "neoverse-n1"),
     "apple-m1": ("arm64-apple-macosx12.0.0", "apple-m1"),
 }
 """CPUs for which the emitted code can be compiled and audited without running it: (triple, LLVM's CPU name)."""
+DOT_FEATURES = {
+    "haswell": ("sse2", "avx2"),
+    "skylake-avx512": ("sse2", "avx2", "avx512bw", "avx512vl"),
+    "znver4": ("sse2", "avx2", "avx512bw", "avx512vl", "avx512vnni"),
+    "alderlake": ("sse2", "avx2", "avxvnni"),
+    "cortex-a72": ("neon",),
+    "neoverse-n1": ("neon", "dotprod"),
+    "apple-m1": ("neon", "dotprod"),
+}
+"""LLVM features of the TARGETS that decide how they multiply int8."""
 
 
 def llvm_version() -> str:
@@ -30,6 +43,14 @@ def llvm_version() -> str:
 def target_cpu() -> str:
     """Return LLVM's name of the CPU that code is compiled for here."""
     return os.environ.get("NUMBA_CPU_NAME") or str(llvm.get_host_cpu_name())
+
+
+def target_features() -> frozenset[str]:
+    """Return LLVM's names of the features that code is compiled with here."""
+    given = os.environ.get("NUMBA_CPU_FEATURES")
+    if given is None:
+        return frozenset(name for name, there in llvm.get_host_cpu_features().items() if there)
+    return frozenset(word.strip()[1:] for word in given.split(",") if word.strip().startswith("+"))
 
 
 def assembly_of(dispatcher: Any, signature: tuple[Any, ...] | None = None) -> str:
@@ -56,9 +77,21 @@ def arithmetic_assembly(target: str, op: str, dtype: str, lanes: int, chains: in
     return _compiled(target, ir.FunctionType(element, [I64, element, element]), body)
 
 
+def dot_assembly(target: str, lanes: int, chains: int) -> str:
+    """Return the assembly of `dot.dot_chains` for one of TARGETS, in the form that it has."""
+    arch = _arch(target)
+    form = dot_form(arch, DOT_FEATURES[target], lanes)
+    assert form is not None, f"{target} multiplies no {lanes} int8 at once"
+
+    def body(builder: ir.IRBuilder, arguments: Any) -> None:
+        builder.ret(dot_chains(builder, form, arch, lanes, chains, *arguments))
+
+    return _compiled(target, ir.FunctionType(I32, [I64, I8, I8]), body)
+
+
 def stream_assembly(target: str, pattern: str, dtype: str, lanes: int, unroll: int, segments: int = 1) -> str:
     """Return the assembly of `loops.stream` for one of TARGETS."""
-    arch = "aarch64" if TARGETS[target][0].startswith("a") else "x86_64"
+    arch = _arch(target)
 
     def body(builder: ir.IRBuilder, arguments: Any) -> None:
         *addresses, groups, repeats, scalar = arguments
@@ -67,6 +100,10 @@ def stream_assembly(target: str, pattern: str, dtype: str, lanes: int, unroll: i
         builder.ret_void()
 
     return _compiled(target, ir.FunctionType(ir.VoidType(), [I64] * 5 + [ELEMENTS[dtype]]), body)
+
+
+def _arch(target: str) -> str:
+    return "aarch64" if TARGETS[target][0].startswith("a") else "x86_64"
 
 
 def _compiled(target: str, kind: ir.FunctionType, body: Callable[[ir.IRBuilder, Any], None]) -> str:

@@ -7,16 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from roofline.codegen.loops import ARITHMETIC_STEPS, accesses_of, chain_kinds
+from roofline.codegen.proof import X86_MEMORY, checked, destination, hot_loop, refuse
 from roofline.codegen.reading import X86_REGISTER, Instruction, innermost_loops
-from roofline.errors import CodegenError
 from roofline.model.ceilings import Audit
 from roofline.model.isa import Isa
 
-_X86_MEMORY = re.compile(r"\(%|\(,%")
-_X86_STACK = re.compile(r"\(%rsp")
-_X86_FRAME = re.compile(r"\(%r[sb]p")
-_X86_SETS_FRAME = re.compile(r"mov[q ]\s*%rsp, %rbp")
-"""Where this stands, %rbp points into the stack; elsewhere it is a register like any other."""
 _X86_ARITHMETIC = {"fma": r"vfn?m(?:add|sub)\d{3}", "add": r"v?(?:add|sub)", "mul": r"v?mul"}
 _X86_SUFFIX = {("f64", False): "sd", ("f32", False): "ss", ("f64", True): "pd", ("f32", True): "ps"}
 _ARM_SCALAR = {"fma": r"fn?m(?:add|sub)", "add": r"f(?:add|sub)", "mul": r"fmul"}
@@ -42,10 +37,6 @@ def _on_register(instruction: Instruction, isa: Isa, dtype: str) -> bool:
     return all(re.fullmatch(rf"{'d' if dtype == 'f64' else 's'}\d+", operand) for operand in instruction.operands)
 
 
-def _destination(instruction: Instruction, isa: Isa) -> str:
-    return instruction.operands[-1 if isa.arch == "x86_64" else 0]
-
-
 def _continues_chain(instruction: Instruction, isa: Isa) -> bool:
     """Whether the instruction's result depends on what its destination held: a chain, not a fresh value."""
     if isa.arch == "x86_64":
@@ -61,12 +52,12 @@ def _accesses(instruction: Instruction, isa: Isa, dtype: str) -> tuple[int, int,
     """Return (loads, stores, whether every access is of the ISA's register width) of one instruction."""
     joined = " ".join(instruction.operands)
     if isa.arch == "x86_64":
-        if not _X86_MEMORY.search(joined) or instruction.mnemonic.startswith(("lea", "prefetch")):
+        if not X86_MEMORY.search(joined) or instruction.mnemonic.startswith(("lea", "prefetch")):
             return 0, 0, True
         register = set(X86_REGISTER.findall(joined)) == {isa.asm_register}
         element = instruction.mnemonic.endswith(_X86_SUFFIX[dtype, False])
         wide = register and element != (isa.vector_bits > 0)
-        stores = bool(_X86_MEMORY.search(instruction.operands[-1]))
+        stores = bool(X86_MEMORY.search(instruction.operands[-1]))
         return int(not stores), int(stores), wide
     match = re.fullmatch(r"(ld|st)(n?p|u?r)", instruction.mnemonic)
     if not match:
@@ -87,35 +78,6 @@ def _has_vector(instruction: Instruction, isa: Isa) -> bool:
     return bool(pattern.search(joined))
 
 
-def _refuse(name: str, found: str, expected: str) -> CodegenError:
-    return CodegenError(
-        f"{name}: the assembly {found} (expected {expected}); check NUMBA_CPU_NAME, NUMBA_CPU_FEATURES and NUMBA_OPT"
-    )
-
-
-def _checked(name: str, assembly: str, loop: Sequence[Instruction], isa: Isa) -> None:
-    """Refuse a hot loop that calls, spills, or holds packed arithmetic in a scalar ceiling."""
-    stack = _X86_FRAME if _X86_SETS_FRAME.search(assembly) else _X86_STACK
-    for instruction in loop:
-        joined = " ".join(instruction.operands)
-        if re.fullmatch(r"call\w*|bl|blr", instruction.mnemonic):
-            raise _refuse(name, f"calls a function in its hot loop: {instruction.text}", "no call")
-        if stack.search(joined) or "[sp" in joined:
-            raise _refuse(name, f"spills a register in its hot loop: {instruction.text}", "no stack access")
-        packed_x86 = re.fullmatch(r"v?(?:fn?m\w+|add|sub|mul|mov[au]|movnt)p[sd]", instruction.mnemonic)
-        moves = re.fullmatch(r"v?mov[au]p[sd]", instruction.mnemonic) and not _X86_MEMORY.search(joined)
-        packed = (packed_x86 and not moves) or re.search(r"\bv\d+\.\d+[sd]", joined)
-        if not isa.vector_bits and packed:
-            raise _refuse(name, f"holds a packed instruction in a scalar ceiling: {instruction.text}", "scalar only")
-
-
-def _hot_loop(name: str, count: dict[int, int], loops: list[list[Instruction]]) -> list[Instruction]:
-    hot = max(count, key=lambda number: count[number], default=None)
-    if hot is None or not count[hot]:
-        raise _refuse(name, "has no loop with the expected instructions", "one hot loop")
-    return loops[hot]
-
-
 def audit_arithmetic(assembly: str, isa: Isa, dtype: str, op: str, chains: int) -> Audit:
     """Prove a compute ceiling: mnemonics, register width, number of independent chains, no spill, no call.
 
@@ -129,31 +91,31 @@ def audit_arithmetic(assembly: str, isa: Isa, dtype: str, op: str, chains: int) 
     def working(loop: Sequence[Instruction]) -> list[Instruction]:
         return [i for i in loop if any(pattern.fullmatch(i.mnemonic) for pattern in patterns.values())]
 
-    hot = _hot_loop(name, {number: len(working(loop)) for number, loop in enumerate(loops)}, loops)
-    _checked(name, assembly, hot, isa)
+    hot = hot_loop(name, {number: len(working(loop)) for number, loop in enumerate(loops)}, loops)
+    checked(name, assembly, hot, isa)
     work = working(hot)
     wrong = [i for i in work if not _on_register(i, isa, dtype)]
     if wrong:
-        raise _refuse(
+        raise refuse(
             name,
             f"uses other operands than {isa.asm_register} in {len(wrong)} of {len(work)} instructions: {wrong[0].text}",
             f"{isa.asm_register} registers only",
         )
     expected = chains * ARITHMETIC_STEPS
     if len(work) % expected:
-        raise _refuse(name, f"holds {len(work)} {'/'.join(kinds)} instructions in its hot loop", f"{expected}")
+        raise refuse(name, f"holds {len(work)} {'/'.join(kinds)} instructions in its hot loop", f"{expected}")
     turns = len(work) // expected
     for number, kind in enumerate(kinds):
         found = sum(bool(patterns[kind].fullmatch(i.mnemonic)) for i in work)
         want = len(range(number, chains, len(kinds))) * ARITHMETIC_STEPS * turns
         if found != want:
-            raise _refuse(name, f"holds {found} {kind} instructions in its hot loop", f"{want}")
+            raise refuse(name, f"holds {found} {kind} instructions in its hot loop", f"{want}")
     fresh = [i for i in work if not _continues_chain(i, isa)]
     if fresh:
-        raise _refuse(name, f"starts a value anew in its hot loop: {fresh[0].text}", "chains of dependent steps")
-    seen = len({_destination(i, isa) for i in work})
+        raise refuse(name, f"starts a value anew in its hot loop: {fresh[0].text}", "chains of dependent steps")
+    seen = len({destination(i, isa) for i in work})
     if seen != chains:
-        raise _refuse(name, f"has {seen} independent chains", f"{chains}")
+        raise refuse(name, f"has {seen} independent chains", f"{chains}")
     return Audit(
         instructions=dict(Counter(i.mnemonic for i in work)),
         register=isa.asm_register + ("" if isa.vector_bits else " (scalar)"),
@@ -176,21 +138,21 @@ def audit_stream(assembly: str, isa: Isa, dtype: str, pattern: str, unroll: int)
         n: sum(a + b for i, (a, b, _) in zip(loops[n], seen, strict=True) if _has_vector(i, isa))
         for n, seen in enumerate(accesses)
     }
-    hot = _hot_loop(name, count, loops)
-    _checked(name, assembly, hot, isa)
+    hot = hot_loop(name, count, loops)
+    checked(name, assembly, hot, isa)
     found = [_accesses(i, isa, dtype) for i in hot]
     narrow = [i for i, (loads, stores, wide) in zip(hot, found, strict=True) if (loads or stores) and not wide]
     if narrow:
-        raise _refuse(name, f"accesses memory by another width: {narrow[0].text}", f"{isa.asm_register} registers")
+        raise refuse(name, f"accesses memory by another width: {narrow[0].text}", f"{isa.asm_register} registers")
     loads, stores = sum(a for a, _, _ in found), sum(b for _, b, _ in found)
     turns = max(1, (loads + stores) // (sum(accesses_of(pattern)) * unroll))
     expected = tuple(turns * unroll * count for count in accesses_of(pattern))
     if (loads, stores) != expected:
-        raise _refuse(name, f"holds {loads} loads and {stores} stores", f"{expected[0]} and {expected[1]}")
+        raise refuse(name, f"holds {loads} loads and {stores} stores", f"{expected[0]} and {expected[1]}")
     streaming = sum(b for i, (_, b, _) in zip(hot, found, strict=True) if re.search(r"movnt|^stnp", i.mnemonic))
     want = stores if plain != pattern else 0
     if streaming != want:
-        raise _refuse(name, f"holds {streaming} non-temporal stores", f"{want} of {stores}")
+        raise refuse(name, f"holds {streaming} non-temporal stores", f"{want} of {stores}")
     counted = Counter(i.mnemonic for i, (a, b, _) in zip(hot, found, strict=True) if a or b)
     return Audit(
         instructions=dict(counted),

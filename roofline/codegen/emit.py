@@ -49,9 +49,10 @@ def sum_lanes(builder: ir.IRBuilder, vector: ir.Value, lanes: int) -> ir.Value:
     """Return the sum of all lanes."""
     if lanes == 1:
         return vector
+    add = builder.add if isinstance(vector.type.element, ir.IntType) else builder.fadd
     total = builder.extract_element(vector, ir.Constant(I32, 0))
     for lane in range(1, lanes):
-        total = builder.fadd(total, builder.extract_element(vector, ir.Constant(I32, lane)))
+        total = add(total, builder.extract_element(vector, ir.Constant(I32, lane)))
     return total
 
 
@@ -75,7 +76,8 @@ def multiply_add(builder: ir.IRBuilder, x: ir.Value, y: ir.Value, z: ir.Value, d
 def opaque(builder: ir.IRBuilder, value: ir.Value, arch: str) -> ir.Value:
     """Return `value` through an empty assembly statement: the optimiser can neither drop, merge nor foresee it."""
     kind = ir.FunctionType(value.type, [value.type])
-    return builder.call(ir.InlineAsm(kind, "", f"={_VECTOR_CONSTRAINT[arch]},0", side_effect=True), [value])
+    register = "r" if isinstance(value.type, ir.IntType) else _VECTOR_CONSTRAINT[arch]
+    return builder.call(ir.InlineAsm(kind, "", f"={register},0", side_effect=True), [value])
 
 
 def clobber_memory(builder: ir.IRBuilder) -> None:

@@ -16,6 +16,9 @@ from numba import types
 from numba.extending import intrinsic
 
 from roofline.codegen import emit, loops
+from roofline.codegen.assembly import target_features
+from roofline.codegen.dot import dot_chains, dot_form
+from roofline.errors import CodegenError
 
 # Inline assembly aborts the process unless the native assembly parser is there.
 llvm.initialize_native_asmparser()
@@ -64,6 +67,25 @@ def arithmetic_chains(typing_context: Any, op: Any, lanes: Any, chains: Any, tur
         return emit.opaque(builder, total, ARCH)
 
     return signature, codegen
+
+
+@_intrinsic_of_shapes
+def dot_product_chains(typing_context: Any, lanes: Any, chains: Any, turns: Any, a: Any, b: Any) -> Any:
+    """Run `turns` turns of chains of int8 dot products (see `dot.dot_chains`) and return the sum (int32)."""
+    if not _constants(lanes, chains) or (a, b) != (types.int8, types.int8):
+        return None
+    form = dot_form(ARCH, target_features(), lanes.literal_value)
+    if form is None:
+        raise CodegenError(
+            f"this CPU multiplies no {lanes.literal_value} int8 at once (expected avx2 for 32, avx512bw for 64); "
+            "measure i8 with a narrower ISA"
+        )
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> ir.Value:
+        shape = (lanes.literal_value, chains.literal_value)
+        return emit.opaque(builder, dot_chains(builder, form, ARCH, *shape, *arguments[2:]), ARCH)
+
+    return types.int32(lanes, chains, types.int64, a, b), codegen
 
 
 @_intrinsic_of_shapes

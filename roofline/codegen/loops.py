@@ -49,7 +49,9 @@ def chain_kinds(op: str) -> tuple[str, ...]:
 
 
 def flops_per_turn(op: str, lanes: int, chains: int) -> int:
-    """Return the flops of one turn of `arithmetic`; an FMA counts 2."""
+    """Return the flops of one turn of `arithmetic`; an FMA counts 2, and so does each product of a dot product."""
+    if op == "dot":
+        return ARITHMETIC_STEPS * lanes * chains * 2
     kinds = chain_kinds(op)
     per_chain = [2 if kinds[chain % len(kinds)] == "fma" else 1 for chain in range(chains)]
     return ARITHMETIC_STEPS * lanes * sum(per_chain)

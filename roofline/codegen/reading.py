@@ -6,6 +6,7 @@ Understands the AT&T syntax that LLVM writes for x86-64 and its syntax for AArch
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 _LABEL = re.compile(r"^([.\w$]+):")
@@ -29,9 +30,9 @@ class Instruction:
 
 
 def _instruction(line: str) -> Instruction:
-    mnemonic, _, rest = line.partition(" ")
+    mnemonic, _, rest = line.removeprefix("{vex} ").partition(" ")
     operands = [part.strip() for part in re.split(r",(?![^(\[]*[)\]])", rest) if part.strip()]
-    arrangement = re.fullmatch(r"(f\w+)\.(\d+[sd])", mnemonic)
+    arrangement = re.fullmatch(r"(f\w+|sdot|smull|sadalp)\.(\d+[hsd])", mnemonic)
     if arrangement:  # macOS writes `fmla.2d v0, v1, v2`, Linux `fmla v0.2d, v1.2d, v2.2d`
         mnemonic = arrangement[1]
         operands = [re.sub(r"^(v\d+)$", rf"\1.{arrangement[2]}", operand) for operand in operands]
@@ -64,12 +65,13 @@ def innermost_loops(assembly: str) -> list[list[Instruction]]:
     ]
 
 
-def vector_register(assembly: str) -> str | None:
+def vector_register(assembly: str, integers: bool = False) -> str | None:
     """Return the widest register class that does floating-point arithmetic anywhere in a kernel's assembly.
 
     `zmm`, `ymm`, `xmm` (packed), `scalar`, or on AArch64 `v` and `scalar`; None when there is no such arithmetic.
+    With `integers` the arithmetic is that of whole numbers: their multiplications, since every loop has additions.
     """
-    seen = set()
+    seen = set(_integer_registers(assembly)) if integers else set()
     for raw in assembly.splitlines():
         line = re.sub(r"\s+", " ", raw.strip())
         x86 = re.match(r"v?(?:fn?m(?:add|sub)\d{3}|add|sub|mul|div|sqrt)([sp])[sd] (.*)", line)
@@ -80,3 +82,15 @@ def vector_register(assembly: str) -> str | None:
         if arm:
             seen.add("v" if arm[1] or re.search(r"v\d+\.\d[sd]", arm[2]) else "scalar")
     return next((name for name in ("zmm", "ymm", "xmm", "v", "scalar") if name in seen), None)
+
+
+def _integer_registers(assembly: str) -> Iterator[str]:
+    for raw in assembly.splitlines():
+        line = re.sub(r"\s+", " ", raw.strip()).removeprefix("{vex} ")
+        if re.match(r"v?p(?:dp|madd|mul)\w+ ", line):
+            classes = set(X86_REGISTER.findall(line))
+            yield next((c for c in ("zmm", "ymm", "xmm") if c in classes), "xmm")
+        elif re.match(r"imul[lq] |(?:mul|madd) w|smull x|smaddl x", line):
+            yield "scalar"
+        elif re.match(r"(?:sdot|smull2?|smlal2?|mul|mla)(?:\.\d+[hs])? v\d", line):
+            yield "v"

@@ -20,6 +20,7 @@ from roofline.codegen.intrinsics import (
     arithmetic_chains,
     clobber_memory,
     clock_ns,
+    dot_product_chains,
     stream_passes,
     wait_for_all,
 )
@@ -60,6 +61,24 @@ def arithmetic_block(op: str, lanes: int, chains: int, dtype: str) -> Any:
             out[k, 2] = clock_ns()
 
     return njit(nogil=True, cache=True)(arithmetic)
+
+
+@cache
+def dot_block(lanes: int, chains: int) -> Any:
+    """Return the block for a ceiling of int8 dot products, with the arguments of `arithmetic_block`."""
+
+    def dot(barrier, threads, samples, turns, chain_turns, factor, term, out):  # type: ignore[no-untyped-def]
+        for k in range(samples):
+            wait_for_all(barrier, threads)
+            start = clock_ns()
+            dot_product_chains(lanes, chains, turns, factor, term)
+            stop = clock_ns()
+            add_chain(chain_turns)
+            out[k, 0] = start
+            out[k, 1] = stop
+            out[k, 2] = clock_ns()
+
+    return njit(nogil=True, cache=True)(dot)
 
 
 @cache

@@ -9,10 +9,11 @@ import numpy as np
 
 from roofline.codegen.assembly import assembly_of
 from roofline.codegen.audit import audit_arithmetic
+from roofline.codegen.dot_audit import audit_dot
 from roofline.codegen.loops import flops_per_turn
 from roofline.errors import CodegenError
 from roofline.kernels.kernel import numpy_type
-from roofline.measurement.blocks import CHAIN_TURNS, Intervals, arithmetic_block, take
+from roofline.measurement.blocks import CHAIN_TURNS, Intervals, arithmetic_block, dot_block, take
 from roofline.measurement.probe import Sampler, Stage, collect, flat_top_caveats, least_of_the_best
 from roofline.measurement.sampling import calibrate
 from roofline.model.ceilings import Audit, ComputeCeiling
@@ -24,8 +25,8 @@ SPARE_REGISTERS = 4
 """Registers that the factor and both signs of the term need beside the accumulators, and one to spare."""
 
 _FLAT_WITHIN = 0.01
-_FACTOR = 1 - 2**-20
-_TERM = 2**-20
+_FACTORS = {"f64": (1 - 2**-20, 2**-20), "f32": (1 - 2**-20, 2**-20), "i8": (57, -39)}
+"""Factor and term of the chains, by dtype; see `loops.arithmetic` and `dot.dot_chains`."""
 
 
 def candidate_chains(isa: Isa) -> tuple[int, ...]:
@@ -36,11 +37,19 @@ def candidate_chains(isa: Isa) -> tuple[int, ...]:
 @cache
 def arithmetic_code(isa: Isa, dtype: str, op: str, chains: int) -> tuple[Any, Audit]:
     """Return the compiled block and its proof. Raises CodegenError when the audit refuses it."""
-    block = arithmetic_block(op, isa.lanes(dtype), chains, dtype)
-    scalar = numpy_type(dtype)
+    lanes = isa.lanes(dtype)
+    block = dot_block(lanes, chains) if op == "dot" else arithmetic_block(op, lanes, chains, dtype)
     counter = np.zeros(1, np.int64)
-    block(counter.ctypes.data, 1, 1, 1, 1, scalar(_FACTOR), scalar(_TERM), np.zeros((1, 3), np.int64))
-    return block, audit_arithmetic(assembly_of(block), isa, dtype, op, chains)
+    block(counter.ctypes.data, 1, 1, 1, 1, *_factors(dtype), np.zeros((1, 3), np.int64))
+    assembly = assembly_of(block)
+    if op == "dot":
+        return block, audit_dot(assembly, isa, chains)
+    return block, audit_arithmetic(assembly, isa, dtype, op, chains)
+
+
+def _factors(dtype: str) -> tuple[Any, Any]:
+    factor, term = _FACTORS[dtype]
+    return numpy_type(dtype)(factor), numpy_type(dtype)(term)
 
 
 class ComputeProbe:
@@ -80,8 +89,8 @@ class ComputeProbe:
     def sampler(self, isa: Isa, dtype: str, op: str, chains: int, threads: int) -> Sampler:
         """Return calibrated code for this shape. Raises CodegenError when the audit refuses it."""
         block, _ = arithmetic_code(isa, dtype, op, chains)
-        team, scalar = self.stage.team, numpy_type(dtype)
-        factor, term = scalar(_FACTOR), scalar(_TERM)
+        team = self.stage.team
+        factor, term = _factors(dtype)
 
         def sample(turns: int, samples: int) -> Intervals:
             def call(_: int, out: np.ndarray) -> None:
