@@ -202,8 +202,7 @@ def dot_2(x, y):
 def dot_4(x, y):
     """sum over i of x[i] * y[i], four accumulators
 
-    Four scalar chains; 3 flop more, to add them. Two loads per element fill two load ports
-    at one element per cycle: about here the loads bind, and no longer the latency.
+    Four scalar chains; 3 flop more, to add them. Two loads per element fill two load ports: the loads bind now.
     """
     total0 = total1 = total2 = total3 = x.dtype.type(0)
     whole = x.size // 4 * 4
