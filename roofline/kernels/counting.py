@@ -100,20 +100,27 @@ class Buffer:
     def __init__(self, array: np.ndarray, tally: Tally) -> None:
         numbers = array.dtype.kind not in "iu" or array.dtype.itemsize == 1  # whole numbers of more bits are indices
         self.values = [Number(value, tally) if numbers else value for value in array.ravel()]
-        self.touched = np.zeros(array.size, bool)
+        self.unread = np.ones(array.size, bool)
         self.read_first = np.zeros(array.size, bool)
-        self.written = np.zeros(array.size, bool)
+        self.reads = np.zeros(array.size, int)
+        self.writes = np.zeros(array.size, int)
         self.itemsize = array.dtype.itemsize
 
     def read(self, position: int) -> Any:
-        self.read_first[position] |= not self.touched[position]
-        self.touched[position] = True
+        self.read_first[position] |= not self.writes[position]
+        self.reads[position] += self.unread[position]
+        self.unread[position] = False
         return self.values[position]
 
     def write(self, position: int, value: Any) -> None:
-        self.touched[position] = True
-        self.written[position] = True
+        self.writes[position] += 1
+        self.unread[position] = True
         self.values[position] = value
+
+    def moved(self, every_value: bool) -> np.ndarray:
+        """Return bytes read, written and allocated: of each element once, or of each value that an element had."""
+        reads, writes = (self.reads, self.writes) if every_value else (self.read_first, self.writes > 0)
+        return np.array([reads.sum(), writes.sum(), writes[~self.read_first].sum()]) * self.itemsize
 
 
 class Array:
@@ -188,13 +195,15 @@ class Library:
         return Array(buffer, np.arange(array.size).reshape(array.shape))
 
 
-def count_work(kernel: Kernel, n: int, dtype: str = "f64", scratch: bool = False) -> Work:
+def count_work(kernel: Kernel, n: int, dtype: str = "f64", scratch: bool = False, every_value: bool = False) -> Work:
     """Return the work of one call at size `n`, counted while the plain body runs in Python.
 
     An element is read if its first access is a read, written if it is ever written, and allocated if its first
     access is a write. Arrays that the body makes are no compulsory traffic; with `scratch` each of their elements
-    that is used counts as allocated, written once and read once. Arrays of int32 and int64 hold indices: their
-    elements are read as plain numbers. Raises UsageError for a library call, whose inside cannot be seen.
+    that is used counts as allocated, written once and read once. With `every_value` each value that an element has
+    had counts as written once and, if it was ever read, as read once: what sweeps over more than a cache move.
+    Arrays of int32 and int64 hold indices: their elements are read as plain numbers. Raises UsageError for a library
+    call, whose inside cannot be seen.
     """
     if not kernel.compiled:
         raise UsageError(f"{kernel.name} calls a library, so its work cannot be counted; count what it improves")
@@ -209,19 +218,10 @@ def count_work(kernel: Kernel, n: int, dtype: str = "f64", scratch: bool = False
         else:
             counting.append(Number(argument, tally) if isinstance(argument, np.floating | float) else argument)
     _counting_twin(kernel.body, tally, made if scratch else None)(*counting)
-    used = [(int((b.touched & b.written).sum()) * itemsize_of(dtype), b) for b in made]
-    intermediate_bytes = sum(size for size, _ in used)
-    return Work(
-        flops=tally.flops,
-        read_bytes=sum(int(buffer.read_first.sum()) * buffer.itemsize for buffer in buffers.values())
-        + intermediate_bytes,
-        write_bytes=sum(int(buffer.written.sum()) * buffer.itemsize for buffer in buffers.values())
-        + intermediate_bytes,
-        allocate_bytes=sum(
-            int((buffer.written & ~buffer.read_first).sum()) * buffer.itemsize for buffer in buffers.values()
-        )
-        + intermediate_bytes,
-    )
+    intermediate_bytes = sum(int((buffer.writes > 0).sum()) for buffer in made) * itemsize_of(dtype)
+    moved = sum((buffer.moved(every_value) for buffer in buffers.values()), np.zeros(3, int)) + intermediate_bytes
+    read_bytes, write_bytes, allocate_bytes = map(int, moved)
+    return Work(flops=tally.flops, read_bytes=read_bytes, write_bytes=write_bytes, allocate_bytes=allocate_bytes)
 
 
 def _counting_twin(function: Callable[..., Any], tally: Tally, scratch: list[Buffer] | None) -> Callable[..., Any]:
