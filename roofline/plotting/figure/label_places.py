@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import atan2, cos, degrees, hypot, sin
 
@@ -71,14 +71,17 @@ class Paper:
 
     def place(self, width_px: float, height_px: float, line: Line) -> Label:
         """Put a text of this size beside `line`, as near to its start as nothing is hidden, and remember it."""
+        return self.choose(_beside(line, width_px, height_px), line)
+
+    def choose(self, candidates: Iterable[tuple[Label, float]], own: Line | None = None) -> Label:
+        """Keep the label that hides least, of candidates with how little each is wanted; `own` line may be crossed."""
         covered = np.concatenate([np.empty((0, 2)), *(label.discs for label in self.labels)])
         markers = np.array(self.markers).reshape(-1, 2)
-        candidates = _beside(line, width_px, height_px)
-        best = min(candidates, key=lambda pair: self._cost(pair[0], line, markers, covered) + 0.02 * pair[1])[0]
+        best = min(candidates, key=lambda pair: self._cost(pair[0], own, markers, covered) + 0.02 * pair[1])[0]
         self.labels.append(best)
         return best
 
-    def _cost(self, label: Label, own: Line, markers: Places, covered: Places) -> float:
+    def _cost(self, label: Label, own: Line | None, markers: Places, covered: Places) -> float:
         radius = label.height_px / 2
         discs = label.discs
         edges = np.minimum(discs, np.array((self.width_px, self.height_px)) - discs).min(axis=1)

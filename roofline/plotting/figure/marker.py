@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 
 from roofline.model.ceilings import level_order
+from roofline.model.ladder import family_of
 from roofline.model.run import Run
 from roofline.plotting.figure import style
-from roofline.plotting.figure.points import Point, family_of
+from roofline.plotting.figure.points import Point
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,11 @@ def save_figure(
 
     The same run gives the same bytes. Raises what `draw` raises, and ResultsError when a file cannot be written.
     """
-    figure = draw(run, threads=threads, dtype=dtype)
+    return write_files(draw(run, threads=threads, dtype=dtype), stem, formats)
+
+
+def write_files(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
+    """Write `<stem>.<format>` for each format; return their paths. Raises ResultsError when one cannot be written."""
     paths = [stem.with_name(f"{stem.name}.{suffix}") for suffix in formats]
     with style.default_style():
         for path in paths:

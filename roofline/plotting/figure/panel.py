@@ -7,21 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from roofline.model.ceilings import ComputeCeiling, MemoryCeiling
 from roofline.model.run import Run
 from roofline.plotting.ceiling_label import short_name
 from roofline.plotting.figure import style
-from roofline.plotting.figure.label_places import Label, Line, Paper, Place
+from roofline.plotting.figure.label_places import Line, Paper
 from roofline.plotting.figure.marker import Palette, draw_marker
 from roofline.plotting.figure.numbers import write_numbers
+from roofline.plotting.figure.pen import draw_scales, stroke, write_label
 from roofline.plotting.figure.points import Point
 from roofline.plotting.figure.span import Span
 from roofline.units import byte_rate, giga
-
-HALO = [withStroke(linewidth=style.points(2.5), foreground="white")]
 
 RIDGE: dict[str, Any] = {
     "markersize": style.points(7),
@@ -64,13 +61,13 @@ def scene_of(run: Run, dtype: str, threads: int, drawn: Sequence[Point]) -> Scen
 
 def draw_panel(axes: Axes, scene: Scene, span: Span, palette: Palette) -> None:
     """Draw roofs, ridges, markers and their labels into axes of the span's size."""
-    _scales(axes, span)
+    draw_scales(axes, span)
     memory = [(ceiling, _memory_line(ceiling, scene, span)) for ceiling in scene.memory]
     compute = [(ceiling, _compute_line(ceiling, scene, span)) for ceiling in scene.compute]
     for rank, (_, line) in reversed(list(enumerate(compute))):
-        _stroke(axes, span, line, style.INK if rank == 0 else "#8a8a8a", 2.0 if rank == 0 else 1.2, 2)
+        stroke(axes, span, line, style.INK if rank == 0 else "#8a8a8a", 2.0 if rank == 0 else 1.2, 2)
     for ceiling, line in reversed(memory):
-        _stroke(axes, span, line, palette.colour(ceiling.level), 1.8, 3)
+        stroke(axes, span, line, palette.colour(ceiling.level), 1.8, 3)
     ridges = _ridges(scene)
     for place in ridges:
         axes.plot(*([value] for value in place), "o", **RIDGE)
@@ -83,10 +80,10 @@ def draw_panel(axes: Axes, scene: Scene, span: Span, palette: Palette) -> None:
     paper = Paper(span.width_px, span.height_px, taken, lines, [])
     for ceiling, line in memory:
         text = f"{short_name(ceiling)} {byte_rate(ceiling.byte_per_s)}"
-        _write(axes, span, paper, line, text, palette.text_colour(ceiling.level), "memory roof")
+        write_label(axes, span, paper, line, text, palette.text_colour(ceiling.level), "memory roof")
     for group in _near_together(compute):
         text = " · ".join(f"{short_name(ceiling)} {giga(ceiling.flop_per_s)}" for ceiling, _ in group) + " GFLOP/s"
-        _write(axes, span, paper, group[0][1], text, style.INK, "compute roof")
+        write_label(axes, span, paper, group[0][1], text, style.INK, "compute roof")
     write_numbers(axes, span, scene.drawn, [*lines, *own_roofs], paper.labels)
 
 
@@ -98,8 +95,8 @@ def _own_roof(axes: Axes, span: Span, point: Point, palette: Palette) -> list[Li
     bar = Line(span.pixel(x / OWN_ROOF_WIDTH, roof), span.pixel(x * OWN_ROOF_WIDTH, roof))
     tie = Line(span.pixel(x, rate), span.pixel(x, max(rate, roof)))
     colour = palette.colour(point.measurement.level)
-    _stroke(axes, span, bar, colour, 2.0, 3.6, gid="own roof")
-    _stroke(axes, span, tie, style.MUTED, 0.6, 2.5)
+    stroke(axes, span, bar, colour, 2.0, 3.6, gid="own roof")
+    stroke(axes, span, tie, style.MUTED, 0.6, 2.5)
     return [bar, tie]
 
 
@@ -109,26 +106,6 @@ def _ridges(scene: Scene) -> list[tuple[float, float]]:
         return []
     peak = scene.compute[0].flop_per_s
     return [(peak / ceiling.byte_per_s, peak) for ceiling in scene.memory]
-
-
-def _scales(axes: Axes, span: Span) -> None:
-    axes.set(xscale="log", yscale="log", xlim=(span.left, span.right), ylim=(span.bottom, span.top))
-    axes.set_xlabel(
-        "arithmetic intensity, flop/B (compulsory traffic)", fontsize=style.points(style.NORMAL_PX), labelpad=1
-    )
-    axes.set_ylabel("GFLOP/s", fontsize=style.points(style.NORMAL_PX), labelpad=1)
-    for axis, unit in ((axes.xaxis, 1.0), (axes.yaxis, 1e9)):
-        axis.set_major_locator(LogLocator(10, numticks=20))
-        axis.set_minor_locator(LogLocator(10, subs=(2, 3, 4, 5, 6, 7, 8, 9), numticks=200))
-        axis.set_major_formatter(FuncFormatter(lambda value, _, unit=unit: f"{value / unit:g}"))
-        axis.set_minor_formatter(NullFormatter())
-    axes.tick_params(labelsize=style.points(style.NORMAL_PX), length=3, width=0.6, color=style.MUTED, pad=2)
-    axes.tick_params(which="minor", length=1.5, width=0.4, color=style.MUTED)
-    axes.grid(True, which="major", color=style.FAINT, linewidth=0.6, zorder=0)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        axes.spines[side].set(linewidth=0.6, color=style.MUTED)
 
 
 def _memory_line(ceiling: MemoryCeiling, scene: Scene, span: Span) -> Line:
@@ -158,24 +135,3 @@ def _near_together(
         else:
             groups.append([(ceiling, line)])
     return groups
-
-
-def _stroke(
-    axes: Axes, span: Span, line: Line, colour: str, width_px: float, zorder: float, gid: str | None = None
-) -> None:
-    (x0, y0), (x1, y1) = span.value(*line.start), span.value(*line.end)
-    (drawn,) = axes.plot([x0, x1], [y0, y1], color=colour, linewidth=style.points(width_px), zorder=zorder)
-    drawn.set(solid_capstyle="round", gid=gid)
-
-
-def _write(axes: Axes, span: Span, paper: Paper, line: Line, text: str, colour: Any, gid: str) -> None:
-    shown = axes.text(
-        0, 0, style.drawable_text(text), fontsize=style.points(style.SMALL_PX), color=colour, ha="center", va="center",
-        rotation_mode="anchor", parse_math=False, zorder=5, path_effects=HALO, gid=gid,
-    )  # fmt: skip
-    shown.set_position((span.left, span.bottom))
-    extent = shown.get_window_extent()
-    label: Label = paper.place(extent.width, extent.height, line)
-    place: Place = span.value(*label.centre)
-    shown.set_position(place)
-    shown.set_rotation(label.rotation_degrees)

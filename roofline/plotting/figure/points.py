@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from roofline.model.ladder import family_of
 from roofline.model.measurement import Derived, Measurement
 from roofline.model.run import Run
 from roofline.plotting.kernel_tables import status_text
@@ -23,11 +24,6 @@ class Point:
     def family(self) -> str:
         """The family of its kernel."""
         return family_of(self.measurement.kernel)
-
-
-def family_of(kernel: str) -> str:
-    """Return the part of a kernel's name before the dot."""
-    return kernel.partition(".")[0]
 
 
 def points_of(run: Run, dtype: str, panels: Sequence[int]) -> dict[int, list[Point]]:
