@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from roofline.codegen.dot import dot_form
 from roofline.kernels.kernel import Kernel
 from roofline.kernels.registry import select
 from roofline.measurement.levels import cores_sharing
 from roofline.measurement.plan import ComputePoint, KernelPoint, MemoryPoint, Plan, Point, SweepPoints
+from roofline.model.isa import ISAS
 from roofline.model.machine import Machine
 from roofline.model.roof import pattern_of
 from roofline.model.struct import Value
@@ -108,7 +110,8 @@ def plan_for(
     if named:
         settings = _narrowed(settings, kernels)
     points: list[Point] = [SweepPoints(sizes=settings.sweep_sizes)]
-    points += _compute_points(settings, machine, threads, dtypes, isas)
+    wanted = [dtype for dtype in dtypes if not kernels or dtype != "i8" or any("i8" in k.dtypes for k in kernels)]
+    points += _compute_points(settings, machine, threads, wanted, isas)
     points += _memory_points(settings, machine, threads, isas)
     for kernel in kernels:
         points += _kernel_points(settings, machine, threads, dtypes, tuple(sizes), kernel)
@@ -143,9 +146,14 @@ def _compute_points(
     for isa in isas:
         ops = (roof_op, *(settings.widest_ops if isa == isas[-1] and roof_op == "fma" else ()))
         for op in ops:
-            for dtype in [dtype for dtype in dtypes if dtype.startswith("f")]:
+            for dtype in [dtype for dtype in dtypes if dtype != "i8"]:
                 for count in threads:
                     yield ComputePoint(isa=isa, dtype=dtype, op=op, threads=count)
+    for isa in isas if "i8" in dtypes else ():
+        lanes = next(row for row in ISAS if (row.name, row.arch) == (isa, machine.arch)).lanes("i8")
+        if dot_form(machine.arch, machine.features, lanes) is not None:
+            for count in threads:
+                yield ComputePoint(isa=isa, dtype="i8", op="dot", threads=count)
 
 
 def _memory_points(settings: Mode, machine: Machine, threads: Sequence[int], isas: Sequence[str]) -> Iterator[Point]:

@@ -31,7 +31,7 @@ class Request:
     """Seconds of sampling to share out between the points; None for the mode's own budget."""
     label: str | None = None
     threads: str = "1,all"
-    dtypes: str = "f64,f32"
+    dtypes: str = "f64,f32,i8"
     sizes: str | None = None
     """Problem sizes n; None for each kernel's own."""
     isas: str | None = None
@@ -64,7 +64,12 @@ def measuring_options(function: Function) -> Function:
                 help="Thread counts; `all` is one for each core that this process may use.",
             ),
             click.option(
-                "--dtype", "dtypes", default="f64,f32", show_default=True, metavar="T,...", help="Element types."
+                "--dtype",
+                "dtypes",
+                default="f64,f32,i8",
+                show_default=True,
+                metavar="T,...",
+                help="Element types; i8, int8 with sums in int32, where a kernel has it.",
             ),
             click.option("--json", is_flag=True, help="Print the archived document on stdout, and nothing else."),
         )

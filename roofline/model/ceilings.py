@@ -36,10 +36,11 @@ class ComputeCeiling(Value, frozen=True, kw_only=True):
     isa: str
     dtype: str
     op: str
-    """`fma` (2 flop), `add` or `mul` (1 flop), `mul_add` where there is no FMA, `fma_add` (3 flop for two)."""
+    """`fma` (2 flop), `add` or `mul` (1 flop), `mul_add` where there is no FMA, `fma_add` (3 flop for two), or `dot`:
+    int8 times int8, added to int32 (2 operations a product)."""
     threads: int
     flop_per_s: float
-    """All threads together: the best sample."""
+    """All threads together: the best sample. For `i8` these are operations on whole numbers, as everywhere."""
     flop_per_cycle: float
     """Per core at the clock held in the same sample: median over the best third of the samples."""
     clock_hz: float
@@ -108,9 +109,10 @@ class MemoryCeiling(Value, frozen=True, kw_only=True):
 Ceiling = ComputeCeiling | MemoryCeiling
 AnyCeiling = TypeVar("AnyCeiling", ComputeCeiling, MemoryCeiling)
 
-ROOF_OPS = ("fma", "mul_add")
-"""Operations whose ceilings are roofs. `add` and `mul` are lower ones for code without FMA; `fma_add`, higher on
-cores with ports for adds alone, needs one add beside every FMA, which no matrix product has."""
+ROOF_OPS = ("fma", "mul_add", "dot")
+"""Operations whose ceilings are roofs: `dot` for i8, `fma` (`mul_add` without it) for the others. `add` and `mul` are
+lower ones for code without FMA; `fma_add`, higher on cores with ports for adds alone, needs one add beside every FMA,
+which no matrix product has. Matrix units (AMX, SME, SMMLA) are beyond these roofs."""
 PATTERN_WRITE_SHARE = {"load": 0.0, "update": 1 / 2, "triad": 1 / 3, "copy": 1 / 2, "store": 1.0}
 """Written bytes / all bytes of the plain patterns: a kernel is held against the pattern with the nearest share."""
 ALLOCATING_PATTERNS = ("triad", "copy", "store")
