@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from roofline.model.ceilings import Ceiling, ComputeCeiling
+from roofline.model.ceilings import Ceiling, ComputeCeiling, MemoryCeiling
 from roofline.model.ladder import Ladder
 from roofline.model.measurement import Measurement
 from roofline.model.rung import Rung, is_library, own_work
@@ -25,6 +25,14 @@ def sentences(ladder: Ladder) -> tuple[str, ...]:
     return tuple(told)
 
 
+def heading(ladder: Ladder) -> str:
+    """Return what the path is of, e.g. `gemm.naive and better: f64, n = 1000`."""
+    rungs = [rung.measurement for rung in ladder.rungs]
+    dtypes = " and ".join(dict.fromkeys(printable(measurement.dtype) for measurement in rungs))
+    sizes = " and ".join(dict.fromkeys(str(measurement.n) for measurement in rungs))
+    return f"{printable(ladder.foot)} and better: {dtypes}, n = {sizes}"
+
+
 def sentence(rung: Rung) -> str:
     """Return the sentence of one rung, e.g. `gemm.packed: 1.3 times as fast as gemm.blocked, ...`."""
     return f"{printable(rung.measurement.kernel)}: {story(rung)}."
@@ -37,7 +45,8 @@ def story(rung: Rung) -> str:
     if before is None or rung.step is None:
         parts += [_arithmetic(measurement), threads_text(measurement.threads)]
     else:
-        parts.append(f"{_times(rung.step)} as fast as {printable(before.kernel)}")
+        in_all = "" if rung.gain == rung.step or is_library(measurement) else f" ({_factor(rung.gain)} times in all)"
+        parts.append(f"{_factor(rung.step)} times as fast as {printable(before.kernel)}{in_all}")
         parts += _changes(rung, before) if not is_library(measurement) else []
     rate = f"{giga(rung.flop_per_s)} {rate_unit([measurement.dtype])}"
     if rung.crossed:
@@ -56,11 +65,9 @@ def rate_unit(dtypes: Sequence[str]) -> str:
 
 
 def _factor(step: float) -> str:
-    return f"{step:.0f}" if step >= 9.95 else f"{step:.1f}" if step >= 1.995 else f"{step:.2f}"
-
-
-def _times(step: float) -> str:
-    return f"{_factor(step)} times"
+    if step >= 9.95:
+        return f"{step:.0f}"
+    return f"{step:.1f}" if step >= 1.995 else f"{step:.2f}" if step >= 0.0995 else f"{step:.2g}"
 
 
 def _arithmetic(measurement: Measurement) -> str:
@@ -86,12 +93,14 @@ def _changes(rung: Rung, before: Measurement) -> list[str]:
     moved = _per_job(own_work(now).bytes, now) / _per_job(own_work(before).bytes, before)
     for ratio, what in ((flops, _operations(now)), (moved, "bytes")):
         if ratio > ALIKE:
-            found.append(f"{_factor(ratio)} times the {what}")
+            found.append(f"{ratio:.2g} times the {what}")
         elif ratio < 1 / ALIKE:
-            found.append(f"{_factor(1 / ratio)} times fewer {what}")
+            found.append(f"1/{1 / ratio:.2g} of the {what}")
     if (now.n != before.n or moved > ALIKE or moved < 1 / ALIKE) and now.level != before.level:
         found.append(f"data in {printable(now.level)} instead of {printable(before.level)}")
-    return found or [f"the same {_arithmetic(now)}, threads and traffic in another order"]
+    if now.tiles and now.tiles != before.tiles:
+        found.append(f"tiles of {', '.join(map(str, now.tiles))}")
+    return found or [f"{_arithmetic(now)} as before"]
 
 
 def _operations(measurement: Measurement) -> str:
@@ -127,6 +136,8 @@ def _bound(rung: Rung) -> list[str]:
     reached = f"{100 * rung.flop_per_s / limit:.0f} %"
     height = f"{giga(limit)} {rate_unit([rung.measurement.dtype])}"
     name = ceiling_text(rung.binds, rung.measurement)
+    if isinstance(rung.binds, MemoryCeiling) and rung.binds != rung.roof.memory:
+        name += f" in {printable(rung.binds.isa)}"
     if rung.flop_per_s >= limit:
         return [f"at its roof, {name} with {height}"]
     return [f"next: {name} at {height}, of which it reaches {reached}"]

@@ -124,11 +124,11 @@ def _page(run: Run, dtype: str, scenes: Sequence[Scene]) -> Figure:
         put(figure, (style.MARGIN_PX + 110, y_px + 18), _ridges(scene))
         y_px += PANEL_TITLE_PX
         box = (PLOT_LEFT_PX, height_px - y_px - span.height_px, span.width_px, span.height_px)
-        axes = figure.add_axes(_share(box, height_px))
+        axes = figure.add_axes(share(box, height_px))
         draw_panel(axes, scene, span, palette)
         key_width_px = style.WIDTH_PX - KEY_LEFT_PX - style.MARGIN_PX
         box = (KEY_LEFT_PX, height_px - y_px - taken_px, key_width_px, taken_px)
-        beside = figure.add_axes(_share(box, height_px))
+        beside = figure.add_axes(share(box, height_px))
         beside.set(xlim=(0, key_width_px), ylim=(taken_px, 0))
         draw_key(beside, key, palette, key_width_px)
         y_px += taken_px
@@ -185,6 +185,7 @@ def _foot(figure: Figure, run: Run, dtype: str, scenes: Sequence[Scene]) -> list
     ]
 
 
-def _share(box_px: tuple[float, float, float, float], height_px: float) -> tuple[float, float, float, float]:
+def share(box_px: tuple[float, float, float, float], height_px: float) -> tuple[float, float, float, float]:
+    """Return left, bottom, width and height in shares of a figure that is `height_px` high."""
     left, bottom, width, height = box_px
     return left / style.WIDTH_PX, bottom / height_px, width / style.WIDTH_PX, height / height_px

@@ -55,11 +55,24 @@ def span_of(
     ridges = [max(peaks) / ceiling.byte_per_s for ceiling in memory] if peaks else []
     left = min([*(0.55 * i for i in intensities), *(0.3 * ridge for ridge in ridges)], default=0.1)
     right = max([*(1.8 * i for i in intensities), *(10 * ridge for ridge in ridges)], default=10.0)
-    left, right = _at_least(left, right, LEAST_DECADES)
+    left, right = at_least(left, right, LEAST_DECADES)
     middle = sqrt(left * right)
     heights = [*rates, *(peaks or [ceiling.byte_per_s * middle for ceiling in memory])]
     bottom = min([*(0.55 * height for height in heights), *(0.12 * peak for peak in peaks)])
-    bottom, top = _at_least(bottom, 1.9 * max(heights), LEAST_DECADES)
+    bottom, top = at_least(bottom, 1.9 * max(heights), LEAST_DECADES)
+    return span_within(left, right, bottom, top, width_px, least_height_px, most_height_px)
+
+
+def span_within(
+    left: float,
+    right: float,
+    bottom: float,
+    top: float,
+    width_px: float,
+    least_height_px: float,
+    most_height_px: float,
+) -> Span:
+    """Return these limits with decades equal in both directions where they fit, and room above and below if need be."""
     decade_px = width_px / log10(right / left)
     wanted_px = decade_px * log10(top / bottom)
     height_px = min(max(wanted_px, least_height_px), most_height_px)
@@ -67,7 +80,7 @@ def span_of(
     return Span(left, right, bottom / spare**0.75, top * spare**0.25, width_px, height_px)
 
 
-def _at_least(low: float, high: float, decades: float) -> tuple[float, float]:
+def at_least(low: float, high: float, decades: float) -> tuple[float, float]:
     """Widen the range on both sides until it spans so many decades."""
     missing = max(0.0, decades - log10(high / low)) / 2
     return low / 10**missing, high * 10**missing
