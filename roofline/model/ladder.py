@@ -74,7 +74,8 @@ def steps(run: Run) -> tuple[float | None, ...]:
     for measurements in _groups(run).values():
         rungs = [m for m in measurements if m.drawable and not is_library(m)]
         for place, measurement in enumerate(rungs):
-            before = _before(measurement, rungs[:place])
+            sizes = {m.n for m in rungs if m.kernel == measurement.kernel}
+            before = _before(measurement, sizes, rungs[:place])
             if before is not None:
                 found[id(measurement)] = job_rate(measurement) / job_rate(before)
     return tuple(found.get(id(measurement)) for measurement in run.measurements)
@@ -94,7 +95,8 @@ def _groups(run: Run) -> dict[str, list[Measurement]]:
     return {foot: sorted(found, key=lambda m: order[m.kernel]) for foot, found in groups.items()}
 
 
-def _before(measurement: Measurement, earlier: Sequence[Measurement]) -> Measurement | None:
+def _before(measurement: Measurement, sizes: set[int], earlier: Sequence[Measurement]) -> Measurement | None:
+    """Return the nearest earlier rung that can be compared with this one, whose kernel was measured at these sizes."""
     alike = [
         m
         for m in earlier
@@ -102,7 +104,7 @@ def _before(measurement: Measurement, earlier: Sequence[Measurement]) -> Measure
     ]
     for kernel in reversed(dict.fromkeys(m.kernel for m in alike)):
         same = [m for m in alike if m.kernel == kernel]
-        fitting = _at(same, measurement.n, measurement.level, {measurement.n})
+        fitting = _at(same, measurement.n, measurement.level, sizes)
         if fitting is not None:
             return fitting
     return None

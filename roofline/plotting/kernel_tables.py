@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from roofline.model.ladder import family_of, steps
 from roofline.model.measurement import Measurement
 from roofline.model.run import Run
 from roofline.plotting.ceiling_label import short_bound, threads_text
+from roofline.plotting.ladder_text import factor_text
 from roofline.plotting.table import Column, Row, Table
 from roofline.plotting.text import elided, printable
 from roofline.units import duration, giga
 
 COLUMNS = (
     Column("kernel"),
-    Column("n", right=True, spare=4),
+    Column("n", right=True, spare=5),
     Column("level", spare=1),
-    Column("time", right=True, spare=5),
+    Column("time", right=True, spare=6),
     Column("GFLOP/s", right=True),
+    Column("step", right=True, spare=4),
     Column("GB/s", right=True, spare=3),
-    Column("flop/B", right=True, spare=6),
+    Column("flop/B", right=True, spare=7),
     Column("roof", right=True),
     Column("bound", spare=2),
-    Column("spread", right=True, spare=7),
-    Column("seen", spare=8),
+    Column("spread", right=True, spare=8),
+    Column("seen", spare=9),
     Column("status", wraps=True),
 )
 NAME_LENGTH = 20
@@ -32,9 +35,9 @@ def kernel_tables(run: Run) -> tuple[Table, ...]:
     Only numbers that may be drawn carry a percentage and a bound, and those above the roof, to tell how far.
     """
     grouped: dict[tuple[str, int], dict[str, list[Row]]] = {}
-    for measurement in run.measurements:
+    for measurement, step in zip(run.measurements, steps(run), strict=True):
         families = grouped.setdefault((measurement.dtype, measurement.threads), {})
-        families.setdefault(measurement.kernel.partition(".")[0], []).append(_row(run, measurement))
+        families.setdefault(family_of(measurement.kernel), []).append(_row(run, measurement, step))
     return tuple(
         Table(
             f"Kernels: {printable(dtype)}, {threads_text(threads)}",
@@ -63,18 +66,19 @@ def intensity_text(flop_per_byte: float) -> str:
     return "-" if flop_per_byte == 0 else f"{flop_per_byte:.3g}"
 
 
-def _row(run: Run, measurement: Measurement) -> Row:
+def _row(run: Run, measurement: Measurement, step: float | None) -> Row:
     name = elided(printable(measurement.kernel), NAME_LENGTH)
     head = (name, str(measurement.n), printable(measurement.level))
     derived = run.derived(measurement)
     register = printable((measurement.vector_register or "-").split(" ")[0])
     if derived is None:
-        return (*head, "-", "-", "-", "-", "-", "-", "-", register, status_text(measurement))
+        return (*head, "-", "-", "-", "-", "-", "-", "-", "-", register, status_text(measurement))
     shown = measurement.drawable or measurement.status == "above_roof"
     return (
         *head,
         duration(derived.median_s),
         giga(derived.flop_per_s) if measurement.work.flops else "-",
+        factor_text(step),
         giga(derived.byte_per_s),
         intensity_text(derived.flop_per_byte),
         percent_text(derived.percent_of_roof) if shown else "-",
