@@ -71,8 +71,8 @@ def own_work(measurement: Measurement) -> Work:
 
 
 def is_library(measurement: Measurement) -> bool:
-    """Say whether a drawable measurement is of a library call: other code without arithmetic seen is never drawn."""
-    return measurement.vector_register is None
+    """Say whether a drawable measurement is of a library call: own code in which no arithmetic is seen is never drawn."""
+    return measurement.vector_register is None and measurement.work.flops > 0
 
 
 def job_rate(measurement: Measurement) -> float:

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 import pytest
 from answer import Ask
+from ladder_run import ladder_run
 
 from bench.cli.group import VERBS, program
 from bench.cli.session import Session
@@ -50,6 +51,10 @@ def test_a_command_answers_on_stdout(ask: Ask, results: Path, line: str, code: i
         ("plot nosuchrun", 2, ["nosuchrun"]),
         ("plot last --dtype f16", 2, ["f16", "f64"]),
         ("plot last --threads 0", 2, ["0"]),
+        ("plot last --size 360", 2, ["--ladder FAMILY"]),
+        ("plot last --ladder gemms", 2, ["unknown family 'gemms'", "did you mean 'gemm'"]),
+        ("plot last --ladder stream", 2, ["which kernel of stream improves which", "python -m bench run stream"]),
+        ("plot last --ladder gemm --size 7", 2, ["at n = 7", "n = "]),
         ("plot last -o a.pdf", 2, ["a.pdf", ".svg or .png"]),
         ("list nothing", 2, ["nothing", "kernels"]),
         ("guide methd", 2, ["unknown page 'methd'", "did you mean 'method'"]),
@@ -171,6 +176,22 @@ def test_a_chosen_picture_stands_beside_the_one_of_the_whole_run(
     answer = ask("plot", str(path), *options.split())
     assert answer.code == 0
     assert answer.out.split() == [str(tmp_path / f"{path.stem}{suffix}.{ending}") for ending in ("svg", "png")]
+
+
+def test_plot_of_a_ladder_names_its_files_and_then_tells_every_step(ask: Ask, tmp_path: Path) -> None:
+    path = save(ladder_run(), tmp_path)
+    answer = ask("plot", str(path), "--ladder", "reduction", "--dtype", "f64")
+    assert answer.code == 0
+    files, *ladders = answer.out.strip().split("\n\n")
+    stem = f"{path.stem}-ladder-reduction-f64"
+    assert files.split() == [str(path.with_name(f"{stem}.{ending}")) for ending in ("svg", "png")]
+    assert all(Path(file).stat().st_size > 10_000 for file in files.split())
+    assert [ladder.splitlines()[0] for ladder in ladders] == [
+        "reduction.dot_1 and better: f64, n = 4096",
+        "reduction.sum_1 and better: f64, n = 4096",
+    ]
+    assert [len(ladder.splitlines()) for ladder in ladders] == [5, 5]
+    assert answer.err == ""
 
 
 def test_plot_to_a_missing_folder_is_one_line(ask: Ask, few_results: Path, tmp_path: Path) -> None:

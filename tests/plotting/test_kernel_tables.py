@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from ladder_run import ladder_run
 from msgspec.structs import replace
 
 from roofline.model.run import Run
@@ -57,6 +58,15 @@ def test_a_degraded_number_keeps_its_percent_and_says_why(run: Run) -> None:
     assert row["roof"].endswith(" %")
 
 
+def test_a_rung_shows_the_factor_of_its_step_and_a_library_none() -> None:
+    table = kernel_tables(ladder_run())[0]
+    found = {(row[0], row[1]): row[5] for row in table.rows}
+    assert table.columns[5].title == "step"
+    assert found["gemm.naive", "1000"] == found["gemm.blas", "1000"] == "-"
+    assert found["gemm.interchanged", "1000"] == "×7.6"
+    assert found["attention.flash", "2048"] == "×4.5"
+
+
 def test_a_kernel_without_flops_has_bandwidth_but_no_flop_rate(run: Run) -> None:
     row = cells(kernel_tables(run)[0], "stream.copy", "DRAM")
     assert (row["GFLOP/s"], row["flop/B"]) == ("-", "-")
@@ -67,7 +77,7 @@ def test_a_measurement_without_samples_is_a_row_without_numbers(run: Run) -> Non
     failed = replace(run.measurements[0], samples_s=(), roof_samples=(), status="failed", status_codes=("HUNG",))
     row = cells(kernel_tables(replace(run, measurements=(failed,)))[0], "stream.copy", "L1")
     assert row["status"] == "failed: HUNG"
-    assert {row[title] for title in ("time", "GFLOP/s", "GB/s", "roof", "bound", "spread")} == {"-"}
+    assert {row[title] for title in ("time", "GFLOP/s", "step", "GB/s", "roof", "bound", "spread")} == {"-"}
 
 
 def test_a_long_or_dangerous_name_is_cut_and_escaped(run: Run) -> None:
