@@ -32,7 +32,7 @@ def dot_form(arch: str, features: Collection[str], lanes: int) -> str | None:
     if lanes == 1:
         return "scalar"
     if arch != "x86_64":
-        return "sdot" if "dotprod" in features else "widening"
+        return None if lanes != 16 else "sdot" if "dotprod" in features else "widening"
     evex = "avx512vnni" in features and (lanes == 64 or "avx512vl" in features)
     if evex or ("avxvnni" in features and lanes <= 32):
         return "vnni"

@@ -49,10 +49,13 @@ def sum_lanes(builder: ir.IRBuilder, vector: ir.Value, lanes: int) -> ir.Value:
     """Return the sum of all lanes."""
     if lanes == 1:
         return vector
-    add = builder.add if isinstance(vector.type.element, ir.IntType) else builder.fadd
+    element = vector.type.element
+    if isinstance(element, ir.IntType):
+        reduction = f"llvm.vector.reduce.add.v{lanes}i{element.width}"
+        return builder.call(declare(builder.module, reduction, element, [vector.type]), [vector])
     total = builder.extract_element(vector, ir.Constant(I32, 0))
     for lane in range(1, lanes):
-        total = add(total, builder.extract_element(vector, ir.Constant(I32, lane)))
+        total = builder.fadd(total, builder.extract_element(vector, ir.Constant(I32, lane)))
     return total
 
 

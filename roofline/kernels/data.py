@@ -23,3 +23,8 @@ def uniform(rng: np.random.Generator, shape: int | tuple[int, ...], dtype: Any) 
     array = rng.random(shape, dtype=dtype)
     array += dtype(0.5)
     return array
+
+
+def whole_numbers(rng: np.random.Generator, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Return a C-ordered array of int8 or int32 from -127 to 127, the range of symmetric quantisation to int8."""
+    return rng.integers(-127, 128, shape, dtype=dtype)
