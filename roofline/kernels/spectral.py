@@ -109,7 +109,7 @@ def stockham(y, x, w):
 
     Half the passes, and from the second on a loop over neighbours that share their twiddle: it fills vectors. The
     passes go from one intermediate to the other and sort as they go; in between, real and imaginary parts lie apart.
-    34 flop per butterfly of 4 and 11 for the powers of its twiddle, which are not read: 16 % fewer than radix 2 at L = 4096.
+    34 flop per butterfly of 4, and 11 for the powers of its twiddle: 16 % fewer than radix 2 at L = 4096.
     Source: Cochran et al., "What is the Fast Fourier Transform?", Proc. IEEE 55(10), 1967; Van Loan, "Computational
     Frameworks for the Fast Fourier Transform", 1992, section 1.7.
     """
