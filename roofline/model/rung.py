@@ -71,7 +71,7 @@ def own_work(measurement: Measurement) -> Work:
 
 
 def is_library(measurement: Measurement) -> bool:
-    """Say whether a drawable measurement is of a library call: own code in which no arithmetic is seen is never drawn."""
+    """Say whether a drawable measurement is of a library call: own code without arithmetic seen is never drawn."""
     return measurement.vector_register is None and measurement.work.flops > 0
 
 
@@ -83,11 +83,12 @@ def job_rate(measurement: Measurement) -> float:
 def _limits(run: Run, measurement: Measurement) -> tuple[Roof, list[Ceiling]]:
     """Return the roof over the form's own work, and the ceilings of every ISA and level on as many threads."""
     dtype, threads = measurement.dtype, measurement.threads
-    roof = roof_of(run.ceilings, dtype=dtype, threads=threads, level=measurement.level, work=own_work(measurement))
+    work = own_work(measurement)
+    roof = roof_of(run.ceilings, dtype=dtype, threads=threads, level=measurement.level, work=work)
     isas = dict.fromkeys(ceiling.isa for ceiling in run.ceilings.compute)
     compute = [run.ceilings.best_compute(dtype, threads, isa) for isa in isas]
     memory = [
-        roof.memory if level == measurement.level else run.ceilings.best_memory(level, threads)
+        roof_of(run.ceilings, dtype=dtype, threads=threads, level=level, work=work).memory
         for level in run.ceilings.levels
     ]
     return roof, [ceiling for ceiling in (*compute, *memory) if ceiling is not None]

@@ -6,7 +6,6 @@ from roofline.model.ladder import family_of, steps
 from roofline.model.measurement import Measurement
 from roofline.model.run import Run
 from roofline.plotting.ceiling_label import short_bound, threads_text
-from roofline.plotting.ladder_text import factor_text
 from roofline.plotting.table import Column, Row, Table
 from roofline.plotting.text import elided, printable
 from roofline.units import duration, giga
@@ -59,6 +58,18 @@ def percent_text(percent: float | None) -> str:
     if percent is None:
         return "-"
     return f"{percent:.1f} %" if percent < 9.95 else f"{percent:.0f} %"
+
+
+def times_text(step: float) -> str:
+    """Write how many times as fast, with as many digits as that is worth, e.g. `7.6`, `1.22`."""
+    if step >= 9.95:
+        return f"{step:.0f}"
+    return f"{step:.1f}" if step >= 1.995 else f"{step:.2f}" if step >= 0.0995 else f"{step:.2g}"
+
+
+def factor_text(step: float | None) -> str:
+    """Write how many times as fast a step is, e.g. `×7.6`; `-` without one."""
+    return "-" if step is None else f"×{times_text(step)}"
 
 
 def intensity_text(flop_per_byte: float) -> str:

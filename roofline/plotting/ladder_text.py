@@ -9,6 +9,7 @@ from roofline.model.ladder import Ladder
 from roofline.model.measurement import Measurement
 from roofline.model.rung import Rung, is_library, own_work
 from roofline.plotting.ceiling_label import short_name, threads_text
+from roofline.plotting.kernel_tables import status_text, times_text
 from roofline.plotting.text import printable
 from roofline.units import giga
 
@@ -45,29 +46,19 @@ def story(rung: Rung) -> str:
     if before is None or rung.step is None:
         parts += [_arithmetic(measurement), threads_text(measurement.threads)]
     else:
-        in_all = "" if rung.gain == rung.step or is_library(measurement) else f" ({_factor(rung.gain)} times in all)"
-        parts.append(f"{_factor(rung.step)} times as fast as {printable(before.kernel)}{in_all}")
+        in_all = "" if rung.gain == rung.step or is_library(measurement) else f" ({times_text(rung.gain)} times in all)"
+        parts.append(f"{times_text(rung.step)} times as fast as {printable(before.kernel)}{in_all}")
         parts += _changes(rung, before) if not is_library(measurement) else []
     rate = f"{giga(rung.flop_per_s)} {rate_unit([measurement.dtype])}"
     if rung.crossed:
         rate += f", past {_roofs(rung.crossed, measurement)}"
-    return "; ".join([", ".join(filter(None, parts)), rate, *_bound(rung)])
-
-
-def factor_text(step: float | None) -> str:
-    """Write how many times as fast a step is, e.g. `×7.6`; `-` without one."""
-    return "-" if step is None else f"×{_factor(step)}"
+    doubt = [] if measurement.status == "ok" else [status_text(measurement)]
+    return "; ".join([", ".join(filter(None, parts)), rate, *_bound(rung), *doubt])
 
 
 def rate_unit(dtypes: Sequence[str]) -> str:
     """Return the unit of a rate in these dtypes: operations on whole numbers are no flops."""
     return "GFLOP/s" if all(dtype.startswith("f") for dtype in dtypes) else "GOP/s"
-
-
-def _factor(step: float) -> str:
-    if step >= 9.95:
-        return f"{step:.0f}"
-    return f"{step:.1f}" if step >= 1.995 else f"{step:.2f}" if step >= 0.0995 else f"{step:.2g}"
 
 
 def _arithmetic(measurement: Measurement) -> str:

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from roofline.model.ladder import ladders_of
 from roofline.model.run import Run
-from roofline.plotting.ladder_text import factor_text, heading, sentences
+from roofline.plotting.kernel_tables import factor_text
+from roofline.plotting.ladder_text import heading, sentences
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +63,12 @@ def test_tiles_are_told_and_a_rung_at_its_roof_has_no_next(climbed: Run) -> None
         "tiles of 64, 16, 256; 59.5 GFLOP/s, past the roofs of scalar fma, sse2 fma, avx2 fma and avx512 fma; at its "
         "roof, avx512 fma with 58.6 GFLOP/s."
     )
+
+
+def test_a_degraded_rung_is_told_with_its_doubt(climbed: Run) -> None:
+    noisy = replace(rung("gemm.better", 5e9, improves="gemm.naive", status="degraded"), status_codes=("NOISY",))
+    (ladder,) = ladders_of(replace(climbed, measurements=(rung("gemm.naive", 2e9), noisy)), "gemm")
+    assert sentences(ladder)[1].endswith("of which it reaches 9 %; degraded: NOISY.")
 
 
 def test_who_is_missing_is_named_and_control_characters_are_escaped(climbed: Run) -> None:

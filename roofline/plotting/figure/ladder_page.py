@@ -28,7 +28,8 @@ from roofline.plotting.figure.page import (
     write_files,
 )
 from roofline.plotting.figure.span import Span
-from roofline.plotting.ladder_text import factor_text, heading, story
+from roofline.plotting.kernel_tables import factor_text
+from roofline.plotting.ladder_text import heading, story
 from roofline.plotting.summary import machine_line, versions_line
 from roofline.plotting.text import elided
 

@@ -26,14 +26,15 @@ from roofline.plotting.figure.lettering import width_px
 from roofline.plotting.figure.marker import Palette
 from roofline.plotting.figure.pen import HALO, draw_scales, stroke, write_label
 from roofline.plotting.figure.span import Span, at_least, span_within
-from roofline.plotting.ladder_text import factor_text, rate_unit
+from roofline.plotting.kernel_tables import factor_text
+from roofline.plotting.ladder_text import rate_unit
 from roofline.plotting.text import elided
 from roofline.units import byte_rate
 
 PANEL_WIDTH_PX = 430.0
 LEAST_PANEL_PX, MOST_PANEL_PX = 230.0, 480.0
 LEAST_DECADES = 1.7
-NEAR_RIDGE, NEAR_PEAK = 20.0, 12.0
+NEAR_RIDGE, NEAR_PEAK = 20.0, 40.0
 """A ridge so many times to the left of the path, or a peak so far above it, still belongs to the picture."""
 ARROW_PX = 16.0
 """A shorter step has no room for an arrow's head."""
@@ -49,7 +50,9 @@ def ladder_span(ladder: Ladder, roofs: Roofs, least_height_px: float) -> Span:
     shown = (*ladder.rungs, *ladder.references)
     rates = [rung.flop_per_s for rung in shown]
     intensities = [rung.flop_per_byte for rung in shown]
-    peaks = [ceiling.flop_per_s for ceiling in roofs.compute if ceiling.flop_per_s < NEAR_PEAK * max(rates)]
+    peaks = [ceiling.flop_per_s for ceiling in roofs.compute]
+    if peaks and max(peaks) > NEAR_PEAK * max(rates):
+        peaks = []
     limits = [limit for rung in shown if (limit := rung.limit_flop_per_s) is not None]
     ridges = [
         peak.flop_per_s / ceiling.byte_per_s
