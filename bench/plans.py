@@ -35,7 +35,7 @@ class Mode(Value, frozen=True, kw_only=True):
     kernels: tuple[str, ...]
     """Patterns of kernel names that run when the user names none."""
     gemv_levels: tuple[str, ...]
-    """Levels that the matrix of a kernel without `levels` and less than 3 flop per element lies in."""
+    """Levels that the data of a kernel without `levels` lies in, unless it reuses them."""
     gemm_n: int
     """Size of kernels that reuse their data: rows of an odd number of cache lines, which spread over all sets."""
 
@@ -79,9 +79,10 @@ MODES = {
 
 _CEILINGS_SHARE = 0.5
 """Share of a mode's budget that `ceilings` takes when it runs alone."""
-_REUSE_FLOP_PER_BYTE = 1.0
-"""A kernel with more flops per byte than this at a large n reuses its data: its size is given by n, not by level."""
-_LARGE_N = 4096
+_LARGE_N, _SMALL_N = 4096, 256
+_REUSE_GROWTH = 2.0
+"""A kernel whose flops per byte grow by more than this from the small n to the large one uses its data ever more often:
+its size is given by n, not by the level that its data fills."""
 
 
 def plan_for(
@@ -181,7 +182,7 @@ def _kernel_points(
     for dtype in [dtype for dtype in dtypes if dtype in kernel.dtypes]:
         for count in counts:
             fixed = sizes or kernel.sizes
-            if not fixed and kernel.work_of(_LARGE_N, dtype).flop_per_byte > _REUSE_FLOP_PER_BYTE:
+            if not fixed and _reuses_data(kernel, dtype):
                 fixed = (settings.gemm_n,)
             if fixed:
                 for n in fixed:
@@ -191,3 +192,8 @@ def _kernel_points(
                 # In a cache of one core's own, sharing a loop between threads takes longer than the loop.
                 if level == "DRAM" or (level in names and (count == 1 or level in shared)):
                     yield KernelPoint(kernel=kernel.name, dtype=dtype, threads=count, level=level)
+
+
+def _reuses_data(kernel: Kernel, dtype: str) -> bool:
+    small, large = (kernel.work_of(n, dtype).flop_per_byte for n in (_SMALL_N, _LARGE_N))
+    return large > _REUSE_GROWTH * small

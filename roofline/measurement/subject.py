@@ -104,7 +104,7 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
         returns = call.overloads[types].signature.return_type != numba.types.none
         timed = kernel_block(call, name, len(arguments), returns)
         sink = np.zeros(1, arguments_dtype(arguments))
-        register = vector_register(assembly_of(call, types))
+        register = vector_register(assembly_of(call, types), integers=dtype == "i8")
 
         def block(repeats: int, out: np.ndarray) -> None:
             timed(repeats, CHAIN_TURNS, sink, out, *twins)

@@ -109,7 +109,8 @@ def test_an_arm_host_has_fma_without_saying_so() -> None:
 
 
 def test_the_whole_job_runs_every_kernel() -> None:
-    assert {point.kernel for point in kernel_points(planned("all"))} == set(all_kernels())
+    plan = planned("all", dtypes=("f64", "f32", "i8"))
+    assert {point.kernel for point in kernel_points(plan)} == set(all_kernels())
 
 
 def test_stream_kernels_run_in_every_level() -> None:
@@ -118,13 +119,31 @@ def test_stream_kernels_run_in_every_level() -> None:
     assert all(point.n is None for point in points)
 
 
-def test_matrix_products_run_at_a_size_and_other_kernels_in_a_level() -> None:
-    for point in kernel_points(planned("all")):
-        if point.kernel.startswith("gemm."):
+def test_matrix_products_run_at_a_size_and_kernels_without_reuse_in_a_level() -> None:
+    known = all_kernels()
+    for point in kernel_points(planned("all", dtypes=("f64", "f32", "i8"))):
+        if known[point.kernel].sizes:
+            assert (point.n in known[point.kernel].sizes, point.level) == (True, None)
+        elif point.kernel.startswith("gemm."):
             assert (point.n, point.level) == (MODES["all"].gemm_n, None)
-        else:
+        elif point.kernel.startswith(("stream.", "blas.", "gemv.", "quantised.gemv")):  # 2 flop/B in int8, at any n
             assert point.n is None
             assert point.level is not None
+
+
+def test_ceilings_of_int8_are_measured_alone_or_where_a_kernel_is_of_int8() -> None:
+    usual = {"dtypes": ("f64", "f32", "i8"), "machine": replace(MACHINE, features=(*MACHINE.features, "avx512bw"))}
+
+    def found(mode: str, patterns: tuple[str, ...], **changes: Any) -> set[tuple[str, str, int]]:
+        points = compute_points(planned(mode, patterns, **{**usual, **changes}))
+        return {(point.isa, point.op, point.threads) for point in points if point.dtype == "i8"}
+
+    dots = {(isa, "dot", count) for isa in ("scalar", "sse2", "avx2", "avx512") for count in (1, 2)}
+    assert found("ceilings", ()) == found("all", ("*",)) == found("run", ("quantised.gemm_i8",)) == dots
+    assert found("run", ("gemm",)) == found("quick", ("*",)) == set()
+    assert found("ceilings", (), dtypes=("f64",)) == set()
+    without_bytes = found("ceilings", (), machine=MACHINE)  # AVX-512 that has no arithmetic of int8 and int16
+    assert without_bytes == {dot for dot in dots if dot[0] != "avx512"}
 
 
 def test_levels_of_ones_own_are_used_by_one_thread_only() -> None:

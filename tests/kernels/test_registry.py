@@ -54,17 +54,15 @@ def test_only_the_stream_family_runs_in_every_level():
     assert {known.family for known in all_kernels().values() if known.levels} == {"stream"}
 
 
-def test_an_improved_kernel_shares_work_data_and_reference():
+def test_an_improved_kernel_shares_work_data_and_reference_or_brings_all_three():
     known = all_kernels()
     for better in known.values():
         if better.improves:
             plain = known[better.improves]
-            assert (better.family, better.work, better.arguments, better.reference) == (
-                plain.family,
-                plain.work,
-                plain.arguments,
-                plain.reference,
-            )
+            assert better.family == plain.family
+            shared = [getattr(better, part) is getattr(plain, part) for part in ("work", "arguments", "reference")]
+            # the same job on data of another kind: quantised weights
+            assert all(shared) or (better.family == "quantised" and not any(shared)), better.name
 
 
 def test_a_kernel_is_found_by_its_full_name():
