@@ -7,10 +7,21 @@ from fnmatch import fnmatchcase
 from types import ModuleType
 
 from roofline.errors import UnknownName, UsageError
-from roofline.kernels import blas1, finance, gemm, gemv, particles, quantised, reduction, spectral, stream
+from roofline.kernels import blas1, finance, gemm, gemv, particles, quantised, reduction, spectral, stencil, stream
 from roofline.kernels.kernel import Kernel
 
-FAMILIES: tuple[ModuleType, ...] = (stream, blas1, gemv, gemm, reduction, particles, finance, spectral, quantised)
+FAMILIES: tuple[ModuleType, ...] = (
+    stream,
+    blas1,
+    gemv,
+    gemm,
+    reduction,
+    particles,
+    finance,
+    spectral,
+    quantised,
+    stencil,
+)
 HINT = "list them with `python -m bench list kernels`"
 
 
