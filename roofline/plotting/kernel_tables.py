@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from roofline.model.ladder import family_of, steps
 from roofline.model.measurement import Measurement
 from roofline.model.run import Run
 from roofline.plotting.ceiling_label import short_bound, threads_text
+from roofline.plotting.ladder_text import rate_unit
 from roofline.plotting.table import Column, Row, Table
 from roofline.plotting.text import elided, printable
 from roofline.units import duration, giga
@@ -40,10 +43,17 @@ def kernel_tables(run: Run) -> tuple[Table, ...]:
     return tuple(
         Table(
             f"Kernels: {printable(dtype)}, {threads_text(threads)}",
-            COLUMNS,
+            _columns(dtype),
             tuple(tuple(rows) for rows in families.values()),
         )
         for (dtype, threads), families in grouped.items()
+    )
+
+
+def _columns(dtype: str) -> tuple[Column, ...]:
+    """Return the columns with the unit of the dtype's operations."""
+    return tuple(
+        replace(column, title=rate_unit([dtype])) if column.title == "GFLOP/s" else column for column in COLUMNS
     )
 
 

@@ -5,23 +5,25 @@ from __future__ import annotations
 from roofline.model.ceilings import PATTERN_WRITE_SHARE, ComputeCeiling, MemoryCeiling
 from roofline.model.isa import ISAS
 from roofline.model.run import Level, Run
+from roofline.plotting.ladder_text import rate_unit
 from roofline.plotting.table import Column, Row, Table
 from roofline.plotting.text import printable
 from roofline.units import frequency, giga, memory_size
 
-FLOPS_OF_OP = {"fma": 2, "mul_add": 2, "add": 1, "mul": 1}
+FLOPS_OF_OP = {"fma": 2, "mul_add": 2, "add": 1, "mul": 1, "dot": 2}
 PATTERNS = (*PATTERN_WRITE_SHARE, *(f"nt_{pattern}" for pattern in PATTERN_WRITE_SHARE))
 """Columns in their order: plain patterns, then those with non-temporal stores."""
 
 
 def compute_table(run: Run) -> Table:
     """Return the compute ceilings, grouped by dtype and thread count, with their distance from whole ports."""
+    units = ", ".join(dict.fromkeys(rate_unit([ceiling.dtype]) for ceiling in run.ceilings.compute)) or "GFLOP/s"
     columns = (
         Column("isa"),
         Column("op"),
         Column("dtype"),
         Column("threads", right=True),
-        Column("GFLOP/s", right=True),
+        Column(units, right=True),
         Column("flop/cycle", right=True, spare=2),
         Column("held clock", right=True, spare=3),
         Column("op/cycle (off ports)", right=True, spare=1),
@@ -122,7 +124,8 @@ def _audited(ceiling: ComputeCeiling | MemoryCeiling) -> str:
 def _ports(arch: str, ceiling: ComputeCeiling) -> str:
     """Write vector operations per cycle and their distance from the nearest whole number, the ports at work."""
     isa = next((isa for isa in ISAS if isa.name == ceiling.isa and isa.arch == arch), None)
-    if isa is None or ceiling.op not in FLOPS_OF_OP:
+    widened = ceiling.op == "dot" and ceiling.audit is not None and len(ceiling.audit.instructions) > 1
+    if isa is None or ceiling.op not in FLOPS_OF_OP or widened:  # several instructions make one dot product
         return "-"
     per_cycle = ceiling.flop_per_cycle / (FLOPS_OF_OP[ceiling.op] * isa.lanes(ceiling.dtype))
     ports = max(1, round(per_cycle))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ladder_run import ladder_run, rung
+from ladder_run import gemm, ladder_run, rung
 from lettering_of import overlapping, texts, written_on
 from matplotlib.figure import Figure
 from msgspec.structs import replace
@@ -84,6 +84,28 @@ def test_a_rung_is_drawn_at_the_intensity_of_its_own_traffic(climbed: Run, figur
     own = [m.own_work or m.work for m in climbed.measurements if m.kernel.startswith("attention.")]
     drawn = [float(np.asarray(line.get_xdata())[0]) for line in (naive, flash)]
     assert drawn == pytest.approx([work.flop_per_byte for work in own])
+
+
+def test_a_memory_roof_ends_at_its_ridge(climbed: Run, figures: dict[str, Figure]) -> None:
+    peak = climbed.ceilings.best_compute("f64", 1)
+    assert peak is not None
+    slanted = [
+        line for line in figures["reduction"].axes[0].lines
+        if line.get_gid() == "roof" and np.ptp(np.asarray(line.get_ydata(), float)) > 0
+    ]  # fmt: skip
+    assert [max(np.asarray(line.get_ydata(), float)) for line in slanted] == pytest.approx([peak.flop_per_s])
+
+
+@pytest.mark.parametrize("n", [24, 360, 2000])
+def test_no_label_of_a_roof_leaves_its_panel(climbed: Run, n: int) -> None:
+    run = replace(climbed, measurements=tuple(gemm(n, "f64", 1.0)))
+    page = draw_ladders(run, ladders_of(run, "gemm", threads=1))
+    written = written_on(page)
+    assert overlapping(written) == []
+    panel = page.axes[0].get_window_extent()
+    for text in (text for text in written if text.gid in ("memory roof", "compute roof", "rung name")):
+        assert panel.x0 <= text.corners[:, 0].min() and text.corners[:, 0].max() <= panel.x1, text.text
+        assert panel.y0 <= text.corners[:, 1].min() and text.corners[:, 1].max() <= panel.y1, text.text
 
 
 def test_each_ladder_of_a_family_has_a_panel_with_its_words(figures: dict[str, Figure]) -> None:

@@ -15,6 +15,7 @@ from roofline.plotting.figure.lettering import width_px
 from roofline.plotting.figure.marker import Palette, draw_marker
 from roofline.plotting.figure.points import Point
 from roofline.plotting.kernel_tables import intensity_text, percent_text
+from roofline.plotting.ladder_text import rate_unit
 from roofline.plotting.text import elided
 from roofline.units import giga
 
@@ -30,6 +31,7 @@ class Key:
     """Rows of strings beside their points."""
 
     rows: tuple[tuple[Point, tuple[str, ...]], ...]
+    header: tuple[str, ...] = HEADER
 
     @property
     def height_px(self) -> float:
@@ -59,7 +61,8 @@ def key_of(run: Run, drawn: Sequence[Point]) -> Key:
         )
         for point in drawn
     )
-    return Key(rows)
+    unit = rate_unit([point.measurement.dtype for point in drawn])
+    return Key(rows, tuple(unit if title == "GFLOP/s" else title for title in HEADER))
 
 
 def draw_key(axes: Axes, key: Key, palette: Palette, most_px: float) -> None:
@@ -71,7 +74,7 @@ def draw_key(axes: Axes, key: Key, palette: Palette, most_px: float) -> None:
     gap_px = (most_px - MARK_PX - sum(widths)) / (len(widths) - 1)
     gap_px = min(max(gap_px, LEAST_GAP_PX), MOST_GAP_PX)
     edges = [MARK_PX + sum(widths[:place]) + gap_px * place for place in range(len(widths))]
-    _line(axes, HEADER, edges, widths, style.LINE_PX * 0.5, style.MUTED, "key header")
+    _line(axes, key.header, edges, widths, style.LINE_PX * 0.5, style.MUTED, "key header")
     y_px = style.LINE_PX * 1.7
     family = key.rows[0][0].family
     for point, cells in key.rows:
@@ -114,7 +117,7 @@ def _cut(cells: tuple[str, ...], name_length: int) -> tuple[str, ...]:
 def _fitting(axes: Axes, key: Key, most_px: float) -> tuple[list[float], int]:
     """Return the widths of the columns and the longest name with which they fit into `most_px`."""
     for name_length in range(22, 7, -1):
-        rows = [HEADER, *(_cut(cells, name_length) for _, cells in key.rows)]
+        rows = [key.header, *(_cut(cells, name_length) for _, cells in key.rows)]
         widths = [max(width_px(axes.figure, row[place]) for row in rows) for place in range(len(HEADER))]
         if MARK_PX + sum(widths) + LEAST_GAP_PX * (len(widths) - 1) <= most_px:
             break

@@ -28,6 +28,11 @@ class Line:
         (x0, y0), (x1, y1) = sorted((self.start, self.end))
         return atan2(y1 - y0, x1 - x0)
 
+    @property
+    def length(self) -> float:
+        """From one end to the other."""
+        return hypot(self.end[0] - self.start[0], self.end[1] - self.start[1])
+
     def distances(self, places: Places) -> Places:
         """Return how far each of the places is from the line, ends included."""
         start, reach = np.array(self.start), np.subtract(self.end, self.start)
@@ -106,7 +111,7 @@ def _beside(line: Line, width_px: float, height_px: float) -> Iterator[tuple[Lab
     On a line that is shorter than the text, the text begins at the start and reaches beyond the end.
     """
     (x0, y0), (x1, y1) = line.start, line.end
-    length = hypot(x1 - x0, y1 - y0) or 1.0
+    length = line.length or 1.0
     angle = line.angle
     off = height_px / 2 + 2.5
     step = 0

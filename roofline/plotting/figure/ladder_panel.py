@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from math import hypot, log10
 
@@ -34,7 +35,9 @@ from roofline.units import byte_rate
 PANEL_WIDTH_PX = 430.0
 LEAST_PANEL_PX, MOST_PANEL_PX = 230.0, 480.0
 LEAST_DECADES = 1.7
-NEAR_RIDGE, NEAR_PEAK = 20.0, 40.0
+LEAST_LINE_PX = 105.0
+"""A memory roof of which less is in the panel has no room for its label, and is left out."""
+NEAR_RIDGE, NEAR_PEAK = 60.0, 40.0
 """A ridge so many times to the left of the path, or a peak so far above it, still belongs to the picture."""
 ARROW_PX = 16.0
 """A shorter step has no room for an arrow's head."""
@@ -64,7 +67,7 @@ def ladder_span(ladder: Ladder, roofs: Roofs, least_height_px: float) -> Span:
     bottom, top = at_least(0.6 * min(rates), 1.7 * max([*rates, *peaks, *limits]), 1.0)
     height_px = min(max(LEAST_PANEL_PX, least_height_px), MOST_PANEL_PX)
     left, right = at_least(
-        min([*(i / 2.5 for i in intensities), *(r / 2 for r in near)]),
+        min([*(i / 2.5 for i in intensities), *(r / 5 for r in near)]),
         max([*(i * 2.5 for i in intensities), *(r * 2.5 for r in near)]),
         max(LEAST_DECADES, log10(top / bottom) * PANEL_WIDTH_PX / height_px),
     )
@@ -78,7 +81,12 @@ def draw_ladder(axes: Axes, ladder: Ladder, roofs: Roofs, span: Span, palette: P
     rate = unit if unit == "GFLOP/s" else "10⁹ operations/s"
     draw_scales(axes, span, rate, "arithmetic intensity, flop/B (of what each form itself moves)")
     _label_minor_ticks(axes)
-    memory = [(ceiling, line) for ceiling in roofs.memory if (line := memory_line(ceiling, roofs, span)) is not None]
+    memory = [
+        (ceiling, line)
+        for ceiling in roofs.memory
+        if (line := memory_line(ceiling, roofs, span)) is not None and line.length > LEAST_LINE_PX
+    ]
+    roofs = replace(roofs, memory=tuple(ceiling for ceiling, _ in memory))
     compute = [(ceiling, line) for ceiling in roofs.compute if (line := compute_line(ceiling, roofs, span)) is not None]
     best = {(c.dtype, c.threads): c for c in reversed(roofs.compute)}
     for ceiling, line in reversed(compute):

@@ -18,6 +18,7 @@ from roofline.plotting.figure.numbers import write_numbers
 from roofline.plotting.figure.pen import draw_scales, stroke, write_label
 from roofline.plotting.figure.points import Point
 from roofline.plotting.figure.span import Span
+from roofline.plotting.ladder_text import rate_unit
 from roofline.units import byte_rate, giga
 
 RIDGE: dict[str, Any] = {
@@ -44,6 +45,8 @@ class Scene:
     memory: tuple[MemoryCeiling, ...]
     """The best of every level, highest first."""
     drawn: tuple[Point, ...]
+    rate_unit: str = "GFLOP/s"
+    """Of the rates: GOP/s where the operations are on whole numbers."""
 
 
 def scene_of(run: Run, dtype: str, threads: int, drawn: Sequence[Point]) -> Scene:
@@ -56,12 +59,13 @@ def scene_of(run: Run, dtype: str, threads: int, drawn: Sequence[Point]) -> Scen
         compute=tuple(sorted(filter(None, compute), key=lambda ceiling: -ceiling.flop_per_s)),
         memory=tuple(sorted(filter(None, memory), key=lambda ceiling: -ceiling.byte_per_s)),
         drawn=tuple(drawn),
+        rate_unit=rate_unit([dtype]),
     )
 
 
 def draw_panel(axes: Axes, scene: Scene, span: Span, palette: Palette) -> None:
     """Draw roofs, ridges, markers and their labels into axes of the span's size."""
-    draw_scales(axes, span)
+    draw_scales(axes, span, scene.rate_unit)
     memory = [(ceiling, _memory_line(ceiling, scene, span)) for ceiling in scene.memory]
     compute = [(ceiling, _compute_line(ceiling, scene, span)) for ceiling in scene.compute]
     for rank, (_, line) in reversed(list(enumerate(compute))):
@@ -82,7 +86,8 @@ def draw_panel(axes: Axes, scene: Scene, span: Span, palette: Palette) -> None:
         text = f"{short_name(ceiling)} {byte_rate(ceiling.byte_per_s)}"
         write_label(axes, span, paper, line, text, palette.text_colour(ceiling.level), "memory roof")
     for group in _near_together(compute):
-        text = " · ".join(f"{short_name(ceiling)} {giga(ceiling.flop_per_s)}" for ceiling, _ in group) + " GFLOP/s"
+        text = " · ".join(f"{short_name(ceiling)} {giga(ceiling.flop_per_s)}" for ceiling, _ in group)
+        text += f" {scene.rate_unit}"
         write_label(axes, span, paper, group[0][1], text, style.INK, "compute roof")
     write_numbers(axes, span, scene.drawn, [*lines, *own_roofs], paper.labels)
 
