@@ -7,7 +7,19 @@ from fnmatch import fnmatchcase
 from types import ModuleType
 
 from roofline.errors import UnknownName, UsageError
-from roofline.kernels import blas1, finance, gemm, gemv, particles, quantised, reduction, spectral, stencil, stream
+from roofline.kernels import (
+    blas1,
+    finance,
+    gemm,
+    gemv,
+    particles,
+    quantised,
+    reduction,
+    sparse,
+    spectral,
+    stencil,
+    stream,
+)
 from roofline.kernels.kernel import Kernel
 
 FAMILIES: tuple[ModuleType, ...] = (
@@ -21,6 +33,7 @@ FAMILIES: tuple[ModuleType, ...] = (
     spectral,
     quantised,
     stencil,
+    sparse,
 )
 HINT = "list them with `python -m bench list kernels`"
 
