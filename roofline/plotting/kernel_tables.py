@@ -8,9 +8,8 @@ from roofline.model.ladder import family_of, steps
 from roofline.model.measurement import Measurement
 from roofline.model.run import Run
 from roofline.plotting.ceiling_label import short_bound, threads_text
-from roofline.plotting.ladder_text import rate_unit
 from roofline.plotting.table import Column, Row, Table
-from roofline.plotting.text import elided, printable
+from roofline.plotting.text import elided, printable, rate_unit
 from roofline.units import duration, giga
 
 COLUMNS = (

@@ -10,7 +10,7 @@ from roofline.model.measurement import Measurement
 from roofline.model.rung import Rung, is_library, own_work
 from roofline.plotting.ceiling_label import short_name, threads_text
 from roofline.plotting.kernel_tables import status_text, times_text
-from roofline.plotting.text import printable
+from roofline.plotting.text import printable, rate_unit
 from roofline.units import giga
 
 ALIKE = 1.05
@@ -54,11 +54,6 @@ def story(rung: Rung) -> str:
         rate += f", past {_roofs(rung.crossed, measurement)}"
     doubt = [] if measurement.status == "ok" else [status_text(measurement)]
     return "; ".join([", ".join(filter(None, parts)), rate, *_bound(rung), *doubt])
-
-
-def rate_unit(dtypes: Sequence[str]) -> str:
-    """Return the unit of a rate in these dtypes: operations on whole numbers are no flops."""
-    return "GFLOP/s" if all(dtype.startswith("f") for dtype in dtypes) else "GOP/s"
 
 
 def _arithmetic(measurement: Measurement) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from roofline.model.ceilings import PATTERN_WRITE_SHARE, ComputeCeiling, MemoryCeiling
 from roofline.model.isa import ISAS
 from roofline.model.run import Level, Run
-from roofline.plotting.ladder_text import rate_unit
 from roofline.plotting.table import Column, Row, Table
-from roofline.plotting.text import printable
+from roofline.plotting.text import printable, rate_unit
 from roofline.units import frequency, giga, memory_size
 
 FLOPS_OF_OP = {"fma": 2, "mul_add": 2, "add": 1, "mul": 1, "dot": 2}

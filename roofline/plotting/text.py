@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _ENTITIES = {character: f"&#{ord(character)};" for character in "&<>@#$"}
 _BACKSLASHED = "\\`*[]!~|"
@@ -37,3 +38,8 @@ def markdown(text: str) -> str:
     literal = re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", literal)  # inside a word Markdown keeps it: nt_store stays readable
     literal = re.sub(r"^\s*::", "&#58;:", literal)
     return re.sub(r":(?=//)", "&#58;", literal).replace("www.", "www&#46;")
+
+
+def rate_unit(dtypes: Sequence[str]) -> str:
+    """Return the unit of a rate in these dtypes: operations on whole numbers are no flops."""
+    return "GFLOP/s" if all(dtype.startswith("f") for dtype in dtypes) else "GOP/s"

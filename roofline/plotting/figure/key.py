@@ -15,8 +15,7 @@ from roofline.plotting.figure.lettering import width_px
 from roofline.plotting.figure.marker import Palette, draw_marker
 from roofline.plotting.figure.points import Point
 from roofline.plotting.kernel_tables import intensity_text, percent_text
-from roofline.plotting.ladder_text import rate_unit
-from roofline.plotting.text import elided
+from roofline.plotting.text import elided, rate_unit
 from roofline.units import giga
 
 HEADER = ("", "kernel", "in", "n", "GFLOP/s", "flop/B", "roof", "bound")

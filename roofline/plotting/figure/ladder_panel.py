@@ -28,8 +28,7 @@ from roofline.plotting.figure.marker import Palette
 from roofline.plotting.figure.pen import HALO, draw_scales, stroke, write_label
 from roofline.plotting.figure.span import Span, at_least, span_within
 from roofline.plotting.kernel_tables import factor_text
-from roofline.plotting.ladder_text import rate_unit
-from roofline.plotting.text import elided
+from roofline.plotting.text import elided, rate_unit
 from roofline.units import byte_rate
 
 PANEL_WIDTH_PX = 430.0

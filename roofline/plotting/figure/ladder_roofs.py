@@ -12,7 +12,7 @@ from roofline.plotting.ceiling_label import short_name, threads_text
 from roofline.plotting.figure import style
 from roofline.plotting.figure.label_places import Line
 from roofline.plotting.figure.span import Span
-from roofline.plotting.ladder_text import rate_unit
+from roofline.plotting.text import rate_unit
 from roofline.units import giga
 
 

@@ -155,7 +155,7 @@ def _subtitle(run: Run, dtype: str) -> str:
     state = "" if run.complete else f" INCOMPLETE: {run.reason or 'reason unknown'}."
     return (
         f"Run {run.id}{label}, {dtype}.{state} Colour: memory level. Shape: family. Hollow: degraded. Bar: own roof. "
-        "Roofs: best pattern of each level, FMA of each ISA."
+        f"Roofs: best pattern of each level, {'dot products' if dtype == 'i8' else 'FMA'} of each ISA."
     )
 
 

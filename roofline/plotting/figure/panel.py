@@ -18,7 +18,7 @@ from roofline.plotting.figure.numbers import write_numbers
 from roofline.plotting.figure.pen import draw_scales, stroke, write_label
 from roofline.plotting.figure.points import Point
 from roofline.plotting.figure.span import Span
-from roofline.plotting.ladder_text import rate_unit
+from roofline.plotting.text import rate_unit
 from roofline.units import byte_rate, giga
 
 RIDGE: dict[str, Any] = {
