@@ -24,7 +24,7 @@ def compiled_by_dtype(**implementations: Callable[[Any], Any]) -> Callable[[Call
             return by_type.get(x)
 
         # a call that is left in a loop keeps it scalar, and LLVM leaves long functions where they are
-        options = {"fastmath": {"contract"}, "error_model": "numpy", "forceinline": True}
+        options: Any = {"fastmath": {"contract"}, "error_model": "numpy", "forceinline": True}
         overload(plain, jit_options=options, strict=False)(choose)
         plain.implementations = tuple(implementations.values())  # type: ignore[attr-defined]
         return plain

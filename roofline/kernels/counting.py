@@ -136,6 +136,13 @@ class Array:
         self.size = positions.size
         self.ndim = positions.ndim
 
+    @property
+    def T(self) -> Array:
+        return Array(self.buffer, self.positions.T)
+
+    def reshape(self, *shape: int) -> Array:
+        return Array(self.buffer, self.positions.reshape(*shape))
+
     def __len__(self) -> int:
         return int(self.shape[0])
 
