@@ -22,7 +22,7 @@ from roofline.codegen.intrinsics import ARCH
 
 _SIGN = 128
 """VPDPBUSD multiplies unsigned by signed: of one factor 128 is added to, and 128 times the other's sum subtracted."""
-_UNROLL = 4
+_UNROLL = 2
 """Independent sums of a dot product, and vectors of each factor in one turn of its loop."""
 
 
