@@ -8,6 +8,7 @@ from types import ModuleType
 
 from roofline.errors import UnknownName, UsageError
 from roofline.kernels import (
+    attention,
     blas1,
     finance,
     gemm,
@@ -30,10 +31,11 @@ FAMILIES: tuple[ModuleType, ...] = (
     reduction,
     particles,
     finance,
-    spectral,
-    quantised,
-    stencil,
     sparse,
+    spectral,
+    stencil,
+    attention,
+    quantised,
 )
 HINT = "list them with `python -m bench list kernels`"
 
