@@ -42,6 +42,13 @@ def test_a_good_row_shows_rate_percent_and_short_bound(run: Run) -> None:
     assert (row["bound"], row["status"], row["seen"]) == ("avx512 fma", "ok", "-")
 
 
+def test_rates_of_int8_are_operations_and_not_flops(run: Run) -> None:
+    narrow = replace(run.measurements[0], dtype="i8")
+    (table,) = kernel_tables(replace(run, measurements=(narrow,)))
+    titles = [column.title for column in table.columns]
+    assert "GOP/s" in titles and "GFLOP/s" not in titles
+
+
 def test_a_number_that_cannot_be_true_has_a_reason_and_no_percent(run: Run) -> None:
     row = cells(kernel_tables(run)[0], "stream.scale", "L1")
     assert (row["roof"], row["bound"], row["status"]) == ("-", "-", "invalid: TOO_SHORT")

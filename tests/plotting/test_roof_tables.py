@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from roofline.model.ceilings import Ceilings
+from roofline.model.ceilings import Audit, Ceilings
 from roofline.model.run import Level, Run
 from roofline.plotting.roof_tables import compute_table, levels_table, memory_table
 from roofline.plotting.table import Table
@@ -27,6 +27,18 @@ def test_an_isa_that_this_version_does_not_know_has_no_ports(run: Run) -> None:
     strange = replace(run.ceilings.compute[0], isa="amx")
     table = compute_table(replace(run, ceilings=Ceilings(compute=(strange,))))
     assert rows(table)[0]["op/cycle (off ports)"] == "-"
+
+
+def test_operations_on_whole_numbers_are_no_flops_and_several_instructions_for_one_have_no_ports(run: Run) -> None:
+    found = next(c for c in run.ceilings.compute if (c.isa, c.dtype, c.threads) == ("avx512", "f32", 1))
+    for instructions, ports in (({"vpdpbusd": 16}, "1.00"), ({"vpmaddwd": 32, "vpaddd": 32}, "-")):
+        audit = Audit(instructions=instructions, register="zmm")
+        dot = replace(found, dtype="i8", op="dot", flop_per_cycle=128.0, audit=audit)
+        (row,) = rows(compute_table(replace(run, ceilings=Ceilings(compute=(dot,)))))
+        assert row["GOP/s"] != ""
+        assert row["op/cycle (off ports)"].split(" ")[0] == ports
+        both = compute_table(replace(run, ceilings=Ceilings(compute=(found, dot))))
+        assert "GFLOP/s, GOP/s" in [column.title for column in both.columns]
 
 
 def test_a_ceiling_without_audit_stands_out(run: Run) -> None:
