@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from roofline.model.struct import Value
 
 
@@ -13,18 +15,21 @@ class Capacity(Value, frozen=True, kw_only=True):
     first_bytes: int = 32 * 1024
     second_bytes: int = 256 * 1024
     last_bytes: int = 2 * 1024 * 1024
+    threads: int = 1
+    """Threads that share the work, each on a core like this one."""
 
 
 UNKNOWN = Capacity()
 """What every core of the last decade has: used where no cache is known, and in tests."""
 
 
-def capacity_of(sizes_bytes: Sequence[int]) -> Capacity:
-    """Return the capacity for one core's share of each cache, nearest first; UNKNOWN for none.
+def capacity_of(sizes_bytes: Sequence[int], threads: int = 1) -> Capacity:
+    """Return the capacity for one core's share of each cache, nearest first; that of UNKNOWN for none.
 
     With fewer than three caches the farthest one stands for those that are missing.
     """
     if not sizes_bytes:
-        return UNKNOWN
+        return replace(UNKNOWN, threads=threads)
     first, *others = sizes_bytes
-    return Capacity(first_bytes=first, second_bytes=(others or [first])[0], last_bytes=max(sizes_bytes))
+    second = (others or [first])[0]
+    return Capacity(first_bytes=first, second_bytes=second, last_bytes=max(sizes_bytes), threads=threads)

@@ -1,4 +1,4 @@
-"""Matrix times matrix, C = A B, with square row-major matrices: the ladder from the triple loop to the BLAS.
+"""Matrix times matrix, C = A B, with square row-major matrices: the ladder from the triple loop to the BLAS and beyond.
 
 All: 2 n^3 flop (n products and n additions to a sum that starts at zero, per element of C). Compulsory traffic: A and
 B are read once, C is written once and never has to be read: 2 n^2 and n^2 elements. n/12 flop/B in f64.
@@ -10,8 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
+from roofline.codegen.multiply import lanes_of
 from roofline.kernels.data import uniform
+from roofline.kernels.inner import inner
 from roofline.kernels.kernel import kernel
+from roofline.kernels.multiplication import even_share, multiply_rows, product_tiles
 from roofline.model.work import Work
 
 TILE_ROWS = 64
@@ -107,6 +110,92 @@ def blocked(C, A, B):
                         ak = a[k]
                         for j in range(c.size):
                             c[j] += ak * b[j]
+
+
+@kernel(improves=naive, fastmath=("reassoc", "contract"), tiles=product_tiles)
+def packed(C, A, B, tile_depth, tile_columns):
+    """C[i, j] = sum over k of A[i, k] * B[k, j], from a packed block of B
+
+    A block of B that fills half of the second cache, measured, is copied into one piece, so that whatever the row
+    stride of B it lies in few pages and in all cache sets. Two rows of C and four k at once: B moves half as often.
+    """
+    n = C.shape[0]
+    depth_step = even_share(n, tile_depth, 4)
+    column_step = even_share(n, tile_columns, 1)
+    block = np.empty((depth_step, column_step), C.dtype)
+    for i in range(n):
+        for j in range(n):
+            C[i, j] = 0
+    for k0 in range(0, n, depth_step):
+        depth = min(depth_step, n - k0)
+        for j0 in range(0, n, column_step):
+            columns = min(column_step, n - j0)
+            for k in range(depth):
+                source = B[k0 + k, j0 : j0 + columns]
+                for j in range(columns):
+                    block[k, j] = source[j]
+            for i in range(0, n, 2):
+                second = min(i + 1, n - 1)
+                even = C[i, j0 : j0 + columns]
+                odd = C[second, j0 : j0 + columns]
+                _add_rows(even, odd, A[i, k0 : k0 + depth], A[second, k0 : k0 + depth], block, second - i)
+
+
+@inner
+def _add_rows(even, odd, a_even, a_odd, block, pair):
+    """Add a product with a block of B to two rows of C; to the even one alone where `pair` is 0."""
+    whole = a_even.size // 4 * 4 * pair
+    for k in range(0, whole, 4):
+        b0 = block[k]
+        b1 = block[k + 1]
+        b2 = block[k + 2]
+        b3 = block[k + 3]
+        e0 = a_even[k]
+        e1 = a_even[k + 1]
+        e2 = a_even[k + 2]
+        e3 = a_even[k + 3]
+        o0 = a_odd[k]
+        o1 = a_odd[k + 1]
+        o2 = a_odd[k + 2]
+        o3 = a_odd[k + 3]
+        for j in range(even.size):
+            even[j] += e0 * b0[j] + e1 * b1[j] + e2 * b2[j] + e3 * b3[j]
+            odd[j] += o0 * b0[j] + o1 * b1[j] + o2 * b2[j] + o3 * b3[j]
+    for k in range(whole, a_even.size):
+        b = block[k]
+        for j in range(even.size):
+            even[j] += a_even[k] * b[j]
+        if pair:
+            for j in range(odd.size):
+                odd[j] += a_odd[k] * b[j]
+
+
+@kernel(improves=naive, tiles=product_tiles)
+def register(C, A, B, tile_depth, tile_columns):
+    """C[i, j] = sum over k of A[i, k] * B[k, j], tile by tile in registers
+
+    Panels of B as in `packed`, and an emitted micro-kernel whose tile of C, shaped by the register file of the ISA,
+    stays in registers for the whole depth of a panel: each loaded vector of B is used for every row of the tile.
+    """
+    multiply_rows(C, A, B, tile_depth, tile_columns)
+
+
+@kernel(
+    improves=naive,
+    tiles=lambda capacity, dtype: (*product_tiles(capacity, dtype), capacity.threads),
+    serial=False,
+)
+def parallel(C, A, B, tile_depth, tile_columns, threads):
+    """C[i, j] = sum over k of A[i, k] * B[k, j], every thread a block of columns
+
+    As `register`, on all threads: each packs the columns of B that are its own, and all read the same rows of A.
+    """
+    n = C.shape[0]
+    step = even_share(n, (n + threads - 1) // threads, lanes_of(C))
+    for task in prange((n + step - 1) // step):
+        j0 = task * step
+        j1 = min(j0 + step, n)
+        multiply_rows(C[:, j0:j1], A, B[:, j0:j1], tile_depth, tile_columns)
 
 
 @kernel(improves=naive, compiled=False, parallel=True)

@@ -114,7 +114,7 @@ def working_set_bytes(levels: Sequence[Level], name: str, threads: int, most_byt
 def core_capacity(levels: Sequence[Level], threads: int) -> Capacity:
     """Return what one of `threads` cores has of the caches, as measured and as reported, whichever is smaller."""
     caches = [level for level in levels if level.name != "DRAM" and _capacity(level)]
-    return capacity_of([_capacity(level) // min(threads, level.shared_by) for level in caches])
+    return capacity_of([_capacity(level) // min(threads, level.shared_by) for level in caches], threads)
 
 
 def _capacity(level: Level) -> int:
