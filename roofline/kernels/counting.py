@@ -186,7 +186,7 @@ class Library:
         if name in FUNCTIONS:
             return lambda x: Number(getattr(math, name)(_plain(x)), self._counted())
         if name in _CONVERSIONS:
-            return lambda x: x if isinstance(x, Number) else original(x)
+            return lambda x: Number(original(x.value), x.tally) if isinstance(x, Number) else original(x)
         if name in _MAKERS and self.scratch is not None:
             return lambda *arguments, **options: self._made(original(*arguments, **options))
         return original
