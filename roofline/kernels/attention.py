@@ -16,7 +16,7 @@ from roofline.kernels.capacity import Capacity
 from roofline.kernels.data import uniform
 from roofline.kernels.elementary import exponential
 from roofline.kernels.kernel import kernel, numpy_type
-from roofline.kernels.panel import STRIDE, WIDTH, add_product
+from roofline.kernels.panel import STRIDE, WIDTH, add_product, clear
 from roofline.model.work import Work
 
 HEAD = 64
@@ -135,7 +135,7 @@ def materialised(out, Q, K, V, scale, tile):
         panel = np.empty(KEYS * STRIDE, out.dtype)
         for j0 in range(0, n, KEYS):
             keys = K[j0 : j0 + KEYS]
-            _clear(panel, keys.shape[0], i1 - i0)
+            clear(panel, keys.shape[0], i1 - i0)
             add_product(panel, keys, scaled, 0, i1 - i0)
             for j in range(keys.shape[0]):
                 row = scores[j0 + j, i0:i1]
@@ -153,7 +153,7 @@ def materialised(out, Q, K, V, scale, tile):
         i0 = task * tile
         i1 = min(i0 + tile, n)
         result = np.empty(HEAD * STRIDE, out.dtype)
-        _clear(result, HEAD, i1 - i0)
+        clear(result, HEAD, i1 - i0)
         for j0 in range(0, n, KEYS):
             add_product(result, V[j0 : j0 + KEYS].T, scores[j0 : j0 + KEYS], i0, i1)
         _divide(out[i0:i1], result, total[i0:i1])
@@ -182,7 +182,7 @@ def flash(out, Q, K, V, scale, tile):
             for d in range(HEAD):
                 scaled[d, i] = queries[i, d] * scale
         result = np.empty(HEAD * STRIDE, out.dtype)
-        _clear(result, HEAD, columns)
+        clear(result, HEAD, columns)
         scores = np.empty((KEYS, STRIDE), out.dtype)
         panel = scores.reshape(KEYS * STRIDE)
         largest = np.full(columns, -np.inf, out.dtype)
@@ -191,7 +191,7 @@ def flash(out, Q, K, V, scale, tile):
         for j0 in range(0, n, KEYS):
             keys = K[j0 : j0 + KEYS]
             rows = keys.shape[0]
-            _clear(panel, rows, columns)
+            clear(panel, rows, columns)
             add_product(panel, keys, scaled, 0, columns)
             for i in range(columns):
                 factor[i] = largest[i]
@@ -208,14 +208,6 @@ def flash(out, Q, K, V, scale, tile):
                     o[i] *= factor[i]
             add_product(result, V[j0 : j0 + KEYS].T, scores, 0, columns)
         _divide(out[task * tile : task * tile + columns], result, total)
-
-
-@njit(error_model="numpy")
-def _clear(panel, rows, columns):
-    for row in range(rows):
-        part = panel[STRIDE * row : STRIDE * (row + 1)]
-        for i in range(columns):
-            part[i] = 0
 
 
 @njit(error_model="numpy")

@@ -67,3 +67,12 @@ def add_product(c, a, b, j0, j1):
                 b0 = b[k, j0:j1]
                 for j in range(b0.size):
                     part[j] += a00 * b0[j]
+
+
+@njit(error_model="numpy", boundscheck=False)
+def clear(c, rows, columns):
+    """c[i, j] = 0 for the first `rows` and `columns` of a panel"""
+    for i in range(rows):
+        part = c[STRIDE * i : STRIDE * (i + 1)]
+        for j in range(columns):
+            part[j] = 0
