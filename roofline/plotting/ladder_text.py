@@ -85,7 +85,7 @@ def _changes(rung: Rung, before: Measurement) -> list[str]:
     if (now.n != before.n or moved > ALIKE or moved < 1 / ALIKE) and now.level != before.level:
         found.append(f"data in {printable(now.level)} instead of {printable(before.level)}")
     if now.tiles and now.tiles != before.tiles:
-        found.append(f"tiles of {', '.join(map(str, now.tiles))}")
+        found.append(f"tile size{'s' if len(now.tiles) > 1 else ''} {', '.join(map(str, now.tiles))}")
     return found or [f"{_arithmetic(now)} as before"]
 
 
