@@ -160,7 +160,8 @@ def fused_softmax(Y, X):
         y = Y[s]
         highest = x[0]
         for i in range(1, WIDTH):
-            highest = max(highest, x[i])
+            if x[i] > highest:
+                highest = x[i]
         total = _exponentials(y, x, highest)
         inverse = Y.dtype.type(1) / total
         for i in range(WIDTH):

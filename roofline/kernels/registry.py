@@ -10,9 +10,13 @@ from roofline.errors import UnknownName, UsageError
 from roofline.kernels import (
     attention,
     blas1,
+    conv,
+    conv_depthwise,
     finance,
     gemm,
     gemv,
+    network,
+    network_rows,
     particles,
     quantised,
     reduction,
@@ -34,7 +38,11 @@ FAMILIES: tuple[ModuleType, ...] = (
     sparse,
     spectral,
     stencil,
+    conv,
+    conv_depthwise,
     attention,
+    network,
+    network_rows,
     quantised,
 )
 HINT = "list them with `python -m bench list kernels`"
