@@ -1,9 +1,10 @@
-"""Our ceilings beside likwid-bench and a C STREAM loop: alternating in one run, medians of the paired ratios.
+"""Our ceilings beside likwid-bench and a C STREAM loop, our GEMM beside the BLAS: alternating in one run, medians of
+the paired ratios.
 
-    python -m bench.peers compute|caches|dram|stream [--rounds N]
+    python -m bench.peers compute|caches|dram|stream|blas [--rounds N]
 
-Needs `likwid-bench` (Debian package likwid) and, for `stream`, gcc with OpenMP. Run it alone on a quiet machine.
-Likwid reports the mean over about one second. Ours stand beside it twice: the median of our samples, and the best
+Needs `likwid-bench` (Debian package likwid) except for `blas`, and, for `stream`, gcc with OpenMP. Run it alone on a
+quiet machine. Likwid reports the mean over about one second. Ours stand beside it twice: the median of our samples, and the best
 sample, which is what a ceiling reports.
 """
 
@@ -21,13 +22,13 @@ from statistics import median
 
 import click
 
+from bench.peers_blas import compare_blas, found_levels
 from roofline.errors import RooflineError, UsageError
 from roofline.host import memory_budget_bytes, read_machine, usable_cpus
 from roofline.measurement.compute import ComputeProbe
-from roofline.measurement.levels import find_levels, sweep_sizes, working_set_bytes
+from roofline.measurement.levels import working_set_bytes
 from roofline.measurement.memory import MemoryProbe
 from roofline.measurement.probe import stage_for
-from roofline.measurement.sweep import sweep
 from roofline.measurement.team import Team
 from roofline.model.ceilings import ComputeCeiling, MemoryCeiling
 from roofline.model.isa import isa_named, isas_of
@@ -121,8 +122,7 @@ def compare_memory(team: Team, threads: Sequence[int], rounds: int, only: Sequen
     isas = isas_of(machine.arch, machine.features)
     probe = MemoryProbe(stage_for(team, time.perf_counter))
     most = (memory_budget_bytes() or 2**30) // team.threads
-    points = sweep(probe, isas[-1], sweep_sizes(machine.caches, 40, most), lambda: None)
-    levels = find_levels(points, machine.caches, 1, most)
+    levels = found_levels(probe.stage, team.threads)
     vectors = isas[-2:]
     for level in (level for level in levels if not only or level.name in only):
         for count in threads:
@@ -182,6 +182,7 @@ COMPARISONS: dict[str, Callable[[Team, Sequence[int], int], None]] = {
     "dram": partial(compare_memory, only=("DRAM",)),
     "caches": partial(compare_memory, only=("L1", "L2", "L3")),
     "stream": compare_stream,
+    "blas": compare_blas,
 }
 
 

@@ -15,6 +15,12 @@ I1 = ir.IntType(1)
 _ZERO = ir.Constant(I64, 0)
 _ROWS_STEP = 4
 LINE_BYTES = 64
+_NEXT_ROWS = 8
+"""Rows of A that are fetched while the rows before them are in use: one line at every step of the depth."""
+_FOR_READING, _FOR_WRITING, _SECOND_CACHE, _ALL_CACHES, _DATA = 0, 1, 2, 3, 1
+"""Arguments of llvm.prefetch."""
+_ROWS_AHEAD = 8
+"""Rows of B that packing fetches ahead: its short pieces of rows do not train the hardware's prefetcher."""
 
 
 def tile_shape(isa: Isa) -> tuple[int, int]:
@@ -104,6 +110,7 @@ class Tile:
         rest = builder.urem(columns, wide)
         lanes = ir.Constant(I64, self.lanes)
         vectors_left = builder.udiv(builder.add(rest, ir.Constant(I64, self.lanes - 1)), lanes)
+        rows_ahead = builder.mul(stride, ir.Constant(I64, _ROWS_AHEAD))
         last = builder.gep(panels, [builder.mul(builder.mul(whole, depth), wide)])
 
         def one_row(q: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
@@ -114,6 +121,8 @@ class Tile:
                 place = builder.add(builder.mul(number, depth), q)
                 target = builder.gep(panels, [builder.mul(place, wide)])
                 for v in range(self.vectors):
+                    ahead = builder.gep(source, [builder.add(rows_ahead, ir.Constant(I64, v * self.lanes))])
+                    self._fetch(builder, ahead, _FOR_READING, _ALL_CACHES)
                     value = self._load(builder, self._at(builder, source, v))
                     builder.store(value, self._at(builder, target, v)).align = self.element_bytes
                 return []
@@ -154,9 +163,13 @@ class Tile:
             for row in range(self.rows)
         ]
         width = ir.Constant(I64, self.vectors * self.lanes)
+        following = builder.gep(a, [builder.mul(a_row, ir.Constant(I64, self.rows))])
 
-        def step(_: ir.Value, carried: list[ir.Value]) -> list[ir.Value]:
+        def step(number: ir.Value, carried: list[ir.Value]) -> list[ir.Value]:
             a_at, b_at, *sums = carried
+            row = builder.and_(number, ir.Constant(I64, _NEXT_ROWS - 1))
+            line = builder.add(builder.mul(row, a_row), builder.sub(number, row))
+            self._fetch(builder, builder.gep(following, [line]), _FOR_READING, _SECOND_CACHE)
             columns = [self._load(builder, self._at(builder, b_at, v)) for v in range(self.vectors)]
             for row, offset in enumerate(offsets):
                 factor = splat(builder, builder.load(builder.gep(a_at, [offset])), self.lanes)
@@ -199,13 +212,16 @@ class Tile:
 
     def _prefetch(self, builder: ir.IRBuilder, places: list[ir.Value]) -> None:
         """Fetch the tile of C for writing while the sums are being formed."""
-        byte = ir.IntType(8).as_pointer()
-        prefetch = declare(builder.module, "llvm.prefetch.p0", ir.VoidType(), [byte, I32, I32, I32])
-        write_into_all_caches = [ir.Constant(I32, number) for number in (1, 3, 1)]
         for place in places:
             for offset in range(0, self.vectors * self.lanes * self.element_bytes, LINE_BYTES):
                 line = builder.gep(place, [ir.Constant(I64, offset // self.element_bytes)])
-                builder.call(prefetch, [builder.bitcast(line, byte), *write_into_all_caches])
+                self._fetch(builder, line, _FOR_WRITING, _ALL_CACHES)
+
+    def _fetch(self, builder: ir.IRBuilder, place: ir.Value, purpose: int, caches: int) -> None:
+        byte = ir.IntType(8).as_pointer()
+        prefetch = declare(builder.module, "llvm.prefetch.p0", ir.VoidType(), [byte, I32, I32, I32])
+        options = [ir.Constant(I32, option) for option in (purpose, caches, _DATA)]
+        builder.call(prefetch, [builder.bitcast(place, byte), *options])
 
     def _store(self, builder: ir.IRBuilder, sums: list[ir.Value], places: list[ir.Value], add: bool) -> None:
         for row, start in enumerate(places):

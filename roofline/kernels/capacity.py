@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
 from roofline.model.struct import Value
 
 
@@ -29,7 +27,7 @@ def capacity_of(sizes_bytes: Sequence[int], threads: int = 1) -> Capacity:
     With fewer than three caches the farthest one stands for those that are missing.
     """
     if not sizes_bytes:
-        return replace(UNKNOWN, threads=threads)
+        return Capacity(threads=threads)
     first, *others = sizes_bytes
     second = (others or [first])[0]
     return Capacity(first_bytes=first, second_bytes=second, last_bytes=max(sizes_bytes), threads=threads)

@@ -17,6 +17,8 @@ from roofline.kernels.kernel import kernel
 from roofline.kernels.multiplication import even_share, multiply_rows, product_tiles
 from roofline.model.work import Work
 
+FREED = ("reassoc", "contract")
+"""Sums may be formed in any order, products and sums in one instruction."""
 TILE_ROWS = 64
 """Rows of C per task: each copied tile of B is used this often, and n = 512 still gives eight threads a task."""
 TILE_DEPTH = 16
@@ -67,7 +69,7 @@ def interchanged(C, A, B):
                 C[i, j] += a * B[k, j]
 
 
-@kernel(improves=naive, fastmath=("reassoc", "contract"))
+@kernel(improves=naive, fastmath=FREED)
 def blocked(C, A, B):
     """C[i, j] = sum over k of A[i, k] * B[k, j], in cache tiles
 
@@ -112,7 +114,7 @@ def blocked(C, A, B):
                             c[j] += ak * b[j]
 
 
-@kernel(improves=naive, fastmath=("reassoc", "contract"), tiles=product_tiles)
+@kernel(improves=naive, fastmath=FREED, tiles=product_tiles)
 def packed(C, A, B, tile_depth, tile_columns):
     """C[i, j] = sum over k of A[i, k] * B[k, j], from a packed block of B
 
@@ -141,7 +143,7 @@ def packed(C, A, B, tile_depth, tile_columns):
                 _add_rows(even, odd, A[i, k0 : k0 + depth], A[second, k0 : k0 + depth], block, second - i)
 
 
-@inner
+@inner(fastmath=FREED)
 def _add_rows(even, odd, a_even, a_odd, block, pair):
     """Add a product with a block of B to two rows of C; to the even one alone where `pair` is 0."""
     whole = a_even.size // 4 * 4 * pair

@@ -172,8 +172,8 @@ def kernel(
     parallel: bool | None = None,
     fastmath: Iterable[str] = (),
     levels: bool = False,
-    dtypes: tuple[str, ...] = ("f64", "f32"),
-    sizes: tuple[int, ...] = (),
+    dtypes: tuple[str, ...] | None = None,
+    sizes: tuple[int, ...] | None = None,
     serial: bool = True,
     own_work: Callable[[int, int], Work] | None = None,
     tiles: Callable[[Capacity, str], tuple[int, ...]] | None = None,
@@ -181,8 +181,9 @@ def kernel(
     """Declare the decorated function to be a kernel.
 
     The function takes arrays and scalars, then its tile sizes. Its output is its first argument, or what it returns.
-    `improves` names the kernel whose family, work, data and reference hold for this one too. The rest as in
-    `Kernel`; `parallel` is found from the use of `prange`, `roundings` defaults to n, `name` to the function's.
+    `improves` names the kernel whose family, work, data, reference, sizes and dtypes hold for this one too. The
+    rest as in `Kernel`; `parallel` is found from the use of `prange`, `roundings` defaults to n, `name` to the
+    function's.
     Raises UsageError when the declaration is incomplete, UnknownName for an unknown fast-math flag.
     """
 
@@ -217,8 +218,8 @@ def kernel(
             fastmath=flags,
             levels=levels,
             improves=improves.name if improves else None,
-            dtypes=dtypes,
-            sizes=sizes,
+            dtypes=dtypes or (improves.dtypes if improves else ("f64", "f32")),
+            sizes=sizes if sizes is not None else improves.sizes if improves else (),
             serial=serial,
             own_work=own_work,
             tiles=tiles,

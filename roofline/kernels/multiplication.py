@@ -22,9 +22,9 @@ from roofline.kernels.capacity import Capacity
 from roofline.kernels.inner import inner
 from roofline.model.isa import DTYPE_BITS
 
-_FIRST_SHARE = 0.75
-"""Share of the first cache for the rows of A that one tile reads."""
-_SECOND_SHARE = 0.5
+_FIRST_SHARE = 1.0
+"""Share of the first cache for the rows of A that one tile reads: deep panels store C less often."""
+_SECOND_SHARE = 0.67
 """Share of the second cache for the packed block of B."""
 ROOM = 16
 """Elements that aligning an array may skip: a cache line of f32."""
