@@ -4,8 +4,8 @@ the paired ratios.
     python -m bench.peers compute|caches|dram|stream|blas [--rounds N]
 
 Needs `likwid-bench` (Debian package likwid) except for `blas`, and, for `stream`, gcc with OpenMP. Run it alone on a
-quiet machine. Likwid reports the mean over about one second. Ours stand beside it twice: the median of our samples, and the best
-sample, which is what a ceiling reports.
+quiet machine. Likwid reports the mean over about one second. Ours stand beside it twice: the median of our samples,
+and the best sample, which is what a ceiling reports.
 """
 
 from __future__ import annotations

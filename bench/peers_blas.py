@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from statistics import median
 
 import click
-from threadpoolctl import threadpool_info
 
 from roofline.host import memory_budget_bytes, read_machine
 from roofline.kernels.library import blas_threads
@@ -20,6 +19,7 @@ from roofline.measurement.sampling import calibrate
 from roofline.measurement.subject import Subject, prepare
 from roofline.measurement.sweep import sweep
 from roofline.measurement.team import Team
+from roofline.measurement.worker import libraries
 from roofline.model.isa import isas_of
 from roofline.model.run import Level
 
@@ -44,8 +44,8 @@ def found_levels(stage: Stage, threads: int) -> tuple[Level, ...]:
 
 def compare_blas(team: Team, threads: Sequence[int], rounds: int) -> None:
     """gemm.register on one core, gemm.parallel on several, against NumPy's BLAS on as many threads."""
-    libraries = {info["internal_api"]: info.get("architecture") for info in threadpool_info()}
-    click.echo(f"BLAS: {libraries}; ratio: median over {rounds} rounds of the BLAS's time over ours in the same round")
+    names = ", ".join(f"{blas.name} {blas.version} {blas.architecture}" for blas in libraries().blas)
+    click.echo(f"BLAS: {names}; ratio: median over {rounds} rounds of the BLAS's time over ours in the same round")
     stage = stage_for(team, time.perf_counter)
     levels = found_levels(stage, team.threads)
     machine = read_machine()
