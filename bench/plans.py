@@ -34,6 +34,8 @@ class Mode(Value, frozen=True, kw_only=True):
     """Operations measured at the widest ISA beside the FMA that every ISA gets."""
     kernels: tuple[str, ...]
     """Patterns of kernel names that run when the user names none."""
+    glimpses: tuple[str, ...]
+    """More of them, each shown once: on the fewest threads, in its first dtype, in DRAM or at its last size."""
     gemv_levels: tuple[str, ...]
     """Levels that the data of a kernel without `levels` lies in, unless it reuses them."""
     gemm_n: int
@@ -48,7 +50,17 @@ MODES = {
         dram_patterns=("nt_triad",),
         scalar_memory=False,
         widest_ops=(),
-        kernels=("stream.triad", "gemv.naive", "gemv.blocked", "gemm.naive", "gemm.blocked", "gemm.blas"),
+        kernels=(
+            "stream.triad",
+            "gemv.naive",
+            "gemv.blocked",
+            "gemv.parallel",
+            "gemm.naive",
+            "gemm.register",
+            "gemm.parallel",
+            "gemm.blas",
+        ),
+        glimpses=(),
         gemv_levels=("DRAM",),
         gemm_n=248,
     ),
@@ -59,7 +71,30 @@ MODES = {
         dram_patterns=("nt_copy", "nt_triad", "nt_store"),
         scalar_memory=True,
         widest_ops=("add", "fma_add"),
-        kernels=("*",),
+        kernels=("stream.copy", "stream.triad", "blas", "gemv", "gemm"),
+        glimpses=(
+            "reduction.sum_[18]",
+            "reduction.sum_simd",
+            "stencil.naive_2d5",
+            "stencil.temporal_2d5",
+            "sparse.csr_random",
+            "sparse.sell_random",
+            "spectral.naive",
+            "spectral.stockham",
+            "particles.naive",
+            "particles.vectorised",
+            "finance.*",
+            "conv.naive_3x3",
+            "conv.im2col_3x3",
+            "conv.blocked_3x3",
+            "attention.naive",
+            "attention.flash",
+            "network.blocked_mlp",
+            "network.fused_softmax",
+            "quantised.gemv_f32",
+            "quantised.gemv_w8",
+            "quantised.gemv_i8_dot",
+        ),
         gemv_levels=("L2", "DRAM"),
         gemm_n=360,
     ),
@@ -71,6 +106,7 @@ MODES = {
         scalar_memory=True,
         widest_ops=("add", "mul", "fma_add"),
         kernels=("*",),
+        glimpses=(),
         gemv_levels=("L1", "L2", "L3", "DRAM"),
         gemm_n=760,
     ),
@@ -108,14 +144,23 @@ def plan_for(
     named = tuple(patterns) not in ((), ("*",))
     names = tuple(patterns) if named else settings.kernels if patterns else ()
     kernels = select(names) if names else ()
+    glimpses = select(settings.glimpses) if names and not named and settings.glimpses else ()
     if named:
         settings = _narrowed(settings, kernels)
     points: list[Point] = [SweepPoints(sizes=settings.sweep_sizes)]
-    wanted = [dtype for dtype in dtypes if not kernels or dtype != "i8" or any("i8" in k.dtypes for k in kernels)]
+    wanted = [
+        dtype
+        for dtype in dtypes
+        if not kernels or dtype != "i8" or any("i8" in k.dtypes for k in (*kernels, *glimpses))
+    ]
     points += _compute_points(settings, machine, threads, wanted, isas)
     points += _memory_points(settings, machine, threads, isas)
     for kernel in kernels:
         points += _kernel_points(settings, machine, threads, dtypes, tuple(sizes), kernel)
+    for kernel in glimpses:
+        own = [dtype for dtype in dtypes if dtype in kernel.dtypes]
+        once = replace(settings, gemv_levels=("DRAM",))
+        points += _kernel_points(once, machine, threads[:1], own[:1], tuple(sizes) or kernel.sizes[-1:], kernel)
     own_budget_s = settings.budget_s * (1 if kernels else _CEILINGS_SHARE)
     return Plan(
         mode=mode,
