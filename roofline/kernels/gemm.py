@@ -11,10 +11,12 @@ import numpy as np
 from numba import prange
 
 from roofline.codegen.multiply import lanes_of
+from roofline.kernels.capacity import Capacity
 from roofline.kernels.data import uniform
 from roofline.kernels.inner import inner
 from roofline.kernels.kernel import kernel
 from roofline.kernels.multiplication import even_share, multiply_rows, product_tiles
+from roofline.model.isa import DTYPE_BITS
 from roofline.model.work import Work
 
 FREED = ("reassoc", "contract")
@@ -114,11 +116,18 @@ def blocked(C, A, B):
                             c[j] += ak * b[j]
 
 
-@kernel(improves=naive, fastmath=FREED, tiles=product_tiles)
+def _block_tiles(capacity: Capacity, dtype: str) -> tuple[int, int]:
+    """Return (depth, columns) of the block of B: eight of its rows fill the first cache, all half of the second."""
+    item = DTYPE_BITS[dtype] // 8
+    columns = max(1, capacity.first_bytes // (8 * item))
+    return max(1, capacity.second_bytes // (2 * columns * item)), columns
+
+
+@kernel(improves=naive, fastmath=FREED, tiles=_block_tiles)
 def packed(C, A, B, tile_depth, tile_columns):
     """C[i, j] = sum over k of A[i, k] * B[k, j], from a packed block of B
 
-    A block of B that fills half of the second cache, measured, is copied into one piece, so that whatever the row
+    A block of B that fills half of the second cache, as measured, is copied into one piece, so that whatever the row
     stride of B it lies in few pages and in all cache sets. Two rows of C and four k at once: B moves half as often.
     """
     n = C.shape[0]
