@@ -89,14 +89,16 @@ def dot_assembly(target: str, lanes: int, chains: int) -> str:
     return _compiled(target, ir.FunctionType(I32, [I64, I8, I8]), body)
 
 
-def stream_assembly(target: str, pattern: str, dtype: str, lanes: int, unroll: int, segments: int = 1) -> str:
+def stream_assembly(
+    target: str, pattern: str, dtype: str, lanes: int, unroll: int, segments: int = 1, ahead_bytes: int = 0
+) -> str:
     """Return the assembly of `loops.stream` for one of TARGETS."""
     arch = _arch(target)
 
     def body(builder: ir.IRBuilder, arguments: Any) -> None:
         *addresses, groups, repeats, scalar = arguments
         used = addresses[: arrays_of(pattern)]
-        stream(builder, pattern, dtype, lanes, unroll, segments, arch, True, used, groups, repeats, scalar)
+        stream(builder, pattern, dtype, lanes, unroll, segments, ahead_bytes, arch, True, used, groups, repeats, scalar)
         builder.ret_void()
 
     return _compiled(target, ir.FunctionType(ir.VoidType(), [I64] * 5 + [ELEMENTS[dtype]]), body)

@@ -83,6 +83,18 @@ def opaque(builder: ir.IRBuilder, value: ir.Value, arch: str) -> ir.Value:
     return builder.call(ir.InlineAsm(kind, "", f"={register},0", side_effect=True), [value])
 
 
+FOR_READING, FOR_WRITING, SECOND_CACHE, ALL_CACHES = 0, 1, 2, 3
+"""Purposes of a fetch, and the caches that it fills."""
+
+
+def fetch(builder: ir.IRBuilder, place: ir.Value, purpose: int, caches: int) -> None:
+    """Fetch the cache line at `place`, whether it exists or not, without waiting for it (llvm.prefetch)."""
+    byte = ir.IntType(8).as_pointer()
+    prefetch = declare(builder.module, "llvm.prefetch.p0", ir.VoidType(), [byte, I32, I32, I32])
+    options = [ir.Constant(I32, option) for option in (purpose, caches, 1)]  # 1: data, not code
+    builder.call(prefetch, [builder.bitcast(place, byte), *options])
+
+
 def clobber_memory(builder: ir.IRBuilder) -> None:
     """Tell the optimiser that all memory may have changed: nothing is hoisted, merged or dropped across."""
     builder.call(ir.InlineAsm(ir.FunctionType(ir.VoidType(), []), "", "~{memory}", side_effect=True), [])

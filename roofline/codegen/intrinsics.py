@@ -95,6 +95,7 @@ def stream_passes(
     lanes: Any,
     unroll: Any,
     segments: Any,
+    ahead_bytes: Any,
     a: Any,
     b: Any,
     c: Any,
@@ -103,10 +104,10 @@ def stream_passes(
     s: Any,
 ) -> Any:
     """Run `repeats` passes of `pattern` over arrays at the addresses a, b, c (see `loops.stream`)."""
-    if not _constants(pattern, lanes, unroll, segments) or s not in _DTYPES:
+    if not _constants(pattern, lanes, unroll, segments, ahead_bytes) or s not in _DTYPES:
         return None
     size = types.int64
-    signature = types.void(pattern, lanes, unroll, segments, size, size, size, size, size, s)
+    signature = types.void(pattern, lanes, unroll, segments, ahead_bytes, size, size, size, size, size, s)
 
     def codegen(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> ir.Value:
         *_shape, a_value, b_value, c_value, groups_value, repeats_value, s_value = arguments
@@ -117,6 +118,7 @@ def stream_passes(
             lanes.literal_value,
             unroll.literal_value,
             segments.literal_value,
+            ahead_bytes.literal_value,
             ARCH,
             HAS_FMA,
             [a_value, b_value, c_value][: loops.arrays_of(pattern.literal_value)],

@@ -5,9 +5,12 @@ from __future__ import annotations
 from llvmlite import ir
 
 from roofline.codegen.emit import (
+    FOR_READING,
     I32,
     I64,
+    SECOND_CACHE,
     clobber_memory,
+    fetch,
     multiply_add,
     opaque,
     repeat,
@@ -22,6 +25,9 @@ CHAIN_KINDS = {"fma": ("fma",), "add": ("add",), "mul": ("mul",), "mul_add": ("m
 """Operations, with the kinds of instruction that their chains take turns with."""
 ARITHMETIC_STEPS = 2
 """Instructions per chain in one turn of the hot loop: an even number, so that steps can undo each other."""
+
+LINE_BYTES = 64
+"""What a fetch brings; where lines are longer, some fetches ask for what is on its way."""
 
 ARRAYS = {"load": 1, "store": 1, "update": 1, "copy": 2, "triad": 3}
 """Arrays that each pattern touches, the written one first."""
@@ -112,6 +118,7 @@ def stream(
     lanes: int,
     unroll: int,
     segments: int,
+    ahead_bytes: int,
     arch: str,
     fused: bool,
     addresses: list[ir.Value],
@@ -126,10 +133,11 @@ def stream(
     update: a[i] = a[i]
 
     The arrays are walked in `segments` equal parts at once (a divisor of `unroll`): memory serves several streams
-    better than one. `addresses` are those of a, b, c (as many as the pattern has), aligned to the vector. Every
-    value passes through an empty assembly statement, so that nothing is merged into wider accesses or a call of
-    memcpy. With the prefix `nt_` the stores are non-temporal and a fence ends each pass. The stored scalar changes
-    from pass to pass.
+    better than one. With `ahead_bytes` every line is fetched into the second cache so far before it is loaded: unlike
+    a load, a fetch holds no place in the core while it waits. `addresses` are those of a, b, c (as many as the pattern
+    has), aligned to the vector. Every value passes through an empty assembly statement, so that nothing is merged into
+    wider accesses or a call of memcpy. With the prefix `nt_` the stores are non-temporal and a fence ends each pass.
+    The stored scalar changes from pass to pass.
     """
     plain = pattern.removeprefix("nt_")
     vector = vector_type(dtype, lanes)
@@ -141,6 +149,11 @@ def stream(
         value = builder.load(builder.gep(pointer, [index]))
         value.align = alignment
         return value
+
+    def come(pointer: ir.Value, index: ir.Value, place: int) -> None:
+        if ahead_bytes and place * alignment % LINE_BYTES == 0:
+            later = builder.add(index, ir.Constant(I64, ahead_bytes // alignment))
+            fetch(builder, builder.gep(pointer, [later]), FOR_READING, SECOND_CACHE)
 
     def store(value: ir.Value, pointer: ir.Value, index: ir.Value) -> None:
         instruction = builder.store(value, builder.gep(pointer, [index]))
@@ -159,6 +172,8 @@ def stream(
                 segment, place = k % segments, k // segments
                 start = builder.mul(groups, ir.Constant(I64, segment * together))
                 index = builder.add(builder.add(start, first), ir.Constant(I64, place))
+                for pointer in pointers[arrays_of(pattern) - accesses_of(pattern)[0] :]:
+                    come(pointer, index, place)
                 if plain == "load":
                     opaque(builder, load(pointers[0], index), arch)
                 elif plain == "store":

@@ -24,7 +24,8 @@ ISA = isas_of(ARCH, [name for name, there in llvm.get_host_cpu_features().items(
 """What the tiles are made for here."""
 TILE_ROWS, TILE_VECTORS = tile_shape(ISA)
 
-_DTYPES = {types.float64: "f64", types.float32: "f32"}
+DTYPES = {types.float64: "f64", types.float32: "f32"}
+"""Numba's types of the element types that code is emitted for."""
 
 
 def lanes_of(array: Any) -> int:
@@ -34,7 +35,7 @@ def lanes_of(array: Any) -> int:
 
 @overload(lanes_of, inline="always", strict=False)
 def _lanes_of(array: Any) -> Any:
-    lanes = ISA.lanes(_DTYPES[array.dtype])
+    lanes = ISA.lanes(DTYPES[array.dtype])
     return lambda array: lanes
 
 
@@ -76,7 +77,7 @@ def pack_panels(panels: Any, start: int, B: Any, k: int, depth: int, j: int, col
 
 @overload(pack_panels, strict=False)
 def _pack_panels(panels: Any, start: Any, B: Any, k: Any, depth: Any, j: Any, columns: Any) -> Any:
-    if panels.dtype not in _DTYPES:
+    if panels.dtype not in DTYPES:
         return None
 
     def implementation(panels, start, B, k, depth, j, columns):  # type: ignore[no-untyped-def]
@@ -86,13 +87,13 @@ def _pack_panels(panels: Any, start: Any, B: Any, k: Any, depth: Any, j: Any, co
 
 
 def _packed(typing_context: Any, panels: Any, start: Any, B: Any, k: Any, depth: Any, j: Any, columns: Any) -> Any:
-    size, dtype = types.int64, _DTYPES[panels.dtype]
+    size, dtype = types.int64, DTYPES[panels.dtype]
     signature = types.void(panels, size, B, size, size, size, size)
 
     def codegen(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> ir.Value:
         to, start, b, k, depth, j, columns = arguments
-        to_data, _unit = _elements(context, builder, panels, to)
-        b_data, b_strides = _elements(context, builder, B, b)
+        to_data, _unit = elements(context, builder, panels, to)
+        b_data, b_strides = elements(context, builder, B, b)
         block = builder.gep(b_data, [builder.add(builder.mul(k, b_strides[0]), j)])
         pack = Tile(builder.module, dtype, ISA.lanes(dtype), TILE_ROWS, TILE_VECTORS, HAS_FMA).pack_function()
         builder.call(pack, [builder.gep(to_data, [start]), block, b_strides[0], depth, columns])
@@ -146,7 +147,7 @@ def _multiply_tile(
     depth: Any,
     accumulate: Any,
 ) -> Any:
-    if C.dtype not in _DTYPES:
+    if C.dtype not in DTYPES:
         return None
 
     def implementation(C, i, j, rows, columns, A, k, panel, start, width, depth, accumulate):  # type: ignore[no-untyped-def]
@@ -170,14 +171,14 @@ def _emitted(
     depth: Any,
     accumulate: Any,
 ) -> Any:
-    size, dtype = types.int64, _DTYPES[C.dtype]
+    size, dtype = types.int64, DTYPES[C.dtype]
     signature = types.void(C, size, size, size, size, A, size, panel, size, size, size, types.boolean)
 
     def codegen(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> ir.Value:
         c, i, j, rows, columns, a, k, b, start, width, depth, accumulate = arguments
-        c_data, c_strides = _elements(context, builder, C, c)
-        a_data, a_strides = _elements(context, builder, A, a)
-        b_data, _unit = _elements(context, builder, panel, b)
+        c_data, c_strides = elements(context, builder, C, c)
+        a_data, a_strides = elements(context, builder, A, a)
+        b_data, _unit = elements(context, builder, panel, b)
         lanes = ISA.lanes(dtype)
         there = [
             depth,
@@ -209,9 +210,9 @@ def _emitted(
 _emitted_tile: Any = intrinsic(_emitted)
 
 
-def _elements(context: Any, builder: ir.IRBuilder, kind: Any, value: ir.Value) -> tuple[ir.Value, list[ir.Value]]:
+def elements(context: Any, builder: ir.IRBuilder, kind: Any, value: ir.Value) -> tuple[ir.Value, list[ir.Value]]:
     """Return an array's data pointer and its strides in elements."""
     array = context.make_array(kind)(context, builder, value)
-    item = ir.Constant(I64, DTYPE_BITS[_DTYPES[kind.dtype]] // 8)
+    item = ir.Constant(I64, DTYPE_BITS[DTYPES[kind.dtype]] // 8)
     strides = cgutils.unpack_tuple(builder, array.strides, kind.ndim)  # type: ignore[no-untyped-call]
     return array.data, [builder.sdiv(stride, item) for stride in strides]

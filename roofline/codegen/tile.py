@@ -8,7 +8,21 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from roofline.codegen.emit import ELEMENTS, I32, I64, declare, multiply_add, repeat, splat, vector_type
+from roofline.codegen.emit import (
+    ALL_CACHES,
+    ELEMENTS,
+    FOR_READING,
+    FOR_WRITING,
+    I32,
+    I64,
+    SECOND_CACHE,
+    declare,
+    fetch,
+    multiply_add,
+    repeat,
+    splat,
+    vector_type,
+)
 from roofline.model.isa import DTYPE_BITS, Isa
 
 I1 = ir.IntType(1)
@@ -17,8 +31,6 @@ _ROWS_STEP = 4
 LINE_BYTES = 64
 _NEXT_ROWS = 8
 """Rows of A that are fetched while the rows before them are in use: one line at every step of the depth."""
-_FOR_READING, _FOR_WRITING, _SECOND_CACHE, _ALL_CACHES, _DATA = 0, 1, 2, 3, 1
-"""Arguments of llvm.prefetch."""
 _ROWS_AHEAD = 8
 """Rows of B that packing fetches ahead: its short pieces of rows do not train the hardware's prefetcher."""
 
@@ -122,7 +134,7 @@ class Tile:
                 target = builder.gep(panels, [builder.mul(place, wide)])
                 for v in range(self.vectors):
                     ahead = builder.gep(source, [builder.add(rows_ahead, ir.Constant(I64, v * self.lanes))])
-                    self._fetch(builder, ahead, _FOR_READING, _ALL_CACHES)
+                    fetch(builder, ahead, FOR_READING, ALL_CACHES)
                     value = self._load(builder, self._at(builder, source, v))
                     builder.store(value, self._at(builder, target, v)).align = self.element_bytes
                 return []
@@ -169,7 +181,7 @@ class Tile:
             a_at, b_at, *sums = carried
             row = builder.and_(number, ir.Constant(I64, _NEXT_ROWS - 1))
             line = builder.add(builder.mul(row, a_row), builder.sub(number, row))
-            self._fetch(builder, builder.gep(following, [line]), _FOR_READING, _SECOND_CACHE)
+            fetch(builder, builder.gep(following, [line]), FOR_READING, SECOND_CACHE)
             columns = [self._load(builder, self._at(builder, b_at, v)) for v in range(self.vectors)]
             for row, offset in enumerate(offsets):
                 factor = splat(builder, builder.load(builder.gep(a_at, [offset])), self.lanes)
@@ -215,13 +227,7 @@ class Tile:
         for place in places:
             for offset in range(0, self.vectors * self.lanes * self.element_bytes, LINE_BYTES):
                 line = builder.gep(place, [ir.Constant(I64, offset // self.element_bytes)])
-                self._fetch(builder, line, _FOR_WRITING, _ALL_CACHES)
-
-    def _fetch(self, builder: ir.IRBuilder, place: ir.Value, purpose: int, caches: int) -> None:
-        byte = ir.IntType(8).as_pointer()
-        prefetch = declare(builder.module, "llvm.prefetch.p0", ir.VoidType(), [byte, I32, I32, I32])
-        options = [ir.Constant(I32, option) for option in (purpose, caches, _DATA)]
-        builder.call(prefetch, [builder.bitcast(place, byte), *options])
+                fetch(builder, line, FOR_WRITING, ALL_CACHES)
 
     def _store(self, builder: ir.IRBuilder, sums: list[ir.Value], places: list[ir.Value], add: bool) -> None:
         for row, start in enumerate(places):

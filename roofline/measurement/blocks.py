@@ -82,7 +82,7 @@ def dot_block(lanes: int, chains: int) -> Any:
 
 
 @cache
-def stream_block(pattern: str, lanes: int, unroll: int, segments: int) -> Any:
+def stream_block(pattern: str, lanes: int, unroll: int, segments: int, ahead_bytes: int) -> Any:
     """Return the block for a memory ceiling.
 
     Its arguments: barrier address, threads, samples, addresses of a, b, c, groups, repeats, chain turns, the
@@ -93,7 +93,7 @@ def stream_block(pattern: str, lanes: int, unroll: int, segments: int) -> Any:
         for k in range(samples):
             wait_for_all(barrier, threads)
             start = clock_ns()
-            stream_passes(pattern, lanes, unroll, segments, a, b, c, groups, repeats, s)
+            stream_passes(pattern, lanes, unroll, segments, ahead_bytes, a, b, c, groups, repeats, s)
             stop = clock_ns()
             add_chain(chain_turns)
             out[k, 0] = start

@@ -114,7 +114,7 @@ class KernelProbe:
         isa = next(isa for isa in self.isas if isa.name == own.isa)
         if isinstance(own, ComputeCeiling):
             return self.compute.sampler(isa, own.dtype, own.op, own.chains, own.threads)
-        shape = (own.unroll, own.segments)
+        shape = (own.unroll, own.segments, own.ahead_bytes)
         return self.memory.sampler(isa, own.pattern, shape, own.threads, own.working_set_bytes)[0]
 
     def _alternate(

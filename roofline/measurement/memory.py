@@ -20,12 +20,14 @@ from roofline.model.ceilings import Audit, MemoryCeiling
 from roofline.model.isa import DTYPE_BITS, Isa
 from roofline.units import memory_size
 
-NEAR_SHAPES = ((8, 1), (16, 2))
-"""(Vectors per array and turn, segments walked at once) that the search tries in the caches of one core."""
-FAR_SHAPES = ((8, 1), (16, 4), (16, 8))
-"""The same for what lies beyond: several streams keep more of memory busy than one (here +40 % for DRAM loads)."""
+Shape = tuple[int, int, int]
+"""Vectors per array and turn, segments walked at once, bytes that lines are fetched ahead."""
+NEAR_SHAPES: tuple[Shape, ...] = ((8, 1, 0), (16, 2, 0))
+"""What the search tries in the caches of one core."""
+FAR_SHAPES: tuple[Shape, ...] = ((8, 1, 0), (16, 4, 0), (16, 4, 2048), (16, 8, 2048))
+"""The same for what lies beyond: several streams keep more of memory busy than one, and fetches more than loads."""
 SHAPES = tuple(sorted({*NEAR_SHAPES, *FAR_SHAPES}))
-SWEEP_SHAPE = (8, 1)
+SWEEP_SHAPE: Shape = (8, 1, 0)
 FAR_BYTES = 1.5 * 2**20
 """Working sets from here on are taken to lie beyond the caches of one core."""
 DTYPE = "f64"
@@ -37,10 +39,10 @@ _SCALAR = numpy_type(DTYPE)(0.5)
 
 
 @cache
-def stream_code(isa: Isa, pattern: str, shape: tuple[int, int]) -> tuple[Any, Audit]:
+def stream_code(isa: Isa, pattern: str, shape: Shape) -> tuple[Any, Audit]:
     """Return the compiled block and its proof. Raises CodegenError when the audit refuses it."""
-    unroll, segments = shape
-    block = stream_block(pattern, isa.lanes(DTYPE), unroll, segments)
+    unroll, segments, ahead_bytes = shape
+    block = stream_block(pattern, isa.lanes(DTYPE), unroll, segments, ahead_bytes)
     counter = np.zeros(1, np.int64)
     arena = Arena(1)
     third = arena.size_bytes // 3 // 4096 * 4096
@@ -99,6 +101,7 @@ class MemoryProbe:
             working_set_bytes=used_bytes,
             unroll=shape[0],
             segments=shape[1],
+            ahead_bytes=shape[2],
             audited=True,
             audit=audit,
             bytes_per_sample=sampler.amount,
@@ -108,7 +111,7 @@ class MemoryProbe:
         )
 
     def sampler(
-        self, isa: Isa, pattern: str, shape: tuple[int, int], threads: int, working_set_bytes: int
+        self, isa: Isa, pattern: str, shape: Shape, threads: int, working_set_bytes: int
     ) -> tuple[Sampler, int]:
         """Return calibrated code for this shape, and the bytes of one thread's working set.
 
@@ -135,10 +138,12 @@ class MemoryProbe:
         amount = threads * repeats * sum(accesses_of(pattern)) * array_bytes
         return Sampler(lambda samples: sample(repeats, samples), amount, threads), arrays * array_bytes
 
-    def _best_shape(self, isa: Isa, pattern: str, threads: int, working_set_bytes: int) -> tuple[int, int]:
+    def _best_shape(self, isa: Isa, pattern: str, threads: int, working_set_bytes: int) -> Shape:
         """Return the shape that is fastest on this working set; CodegenError when no shape passes its audit."""
         shapes = FAR_SHAPES if working_set_bytes >= FAR_BYTES else NEAR_SHAPES
-        rates: dict[tuple[int, int], float] = {}
+        loads, _ = accesses_of(pattern)
+        shapes = tuple(shape for shape in shapes if loads or not shape[2])
+        rates: dict[Shape, float] = {}
         refusals: list[CodegenError] = []
         for shape in shapes:
             try:

@@ -19,7 +19,7 @@ _LEAST_SAMPLES = 15
 _MOST_SAMPLES = 150
 _SAMPLE_S = 1.5e-3
 
-Candidate = TypeVar("Candidate", int, tuple[int, int])
+Candidate = TypeVar("Candidate", int, tuple[int, int, int])
 TakeSamples = Callable[[int], Intervals]
 """Takes so many samples at once."""
 

@@ -88,6 +88,8 @@ class MemoryCeiling(Value, frozen=True, kw_only=True):
     """Vectors per array in one turn of the hot loop."""
     segments: int = 1
     """Equal parts of each array that are walked at once."""
+    ahead_bytes: int = 0
+    """How far ahead of its load each line is fetched into the second cache; 0 for not at all."""
     audited: bool
     audit: Audit | None = None
     bytes_per_sample: int = 0

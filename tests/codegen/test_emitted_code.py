@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 
 import pytest
@@ -12,8 +13,8 @@ from roofline.codegen.loops import ARITHMETIC_STEPS, ARRAYS, CHAIN_KINDS, access
 from roofline.errors import CodegenError
 from roofline.model.isa import ISAS, Isa
 
-SHAPES = ((8, 1), (16, 1), (16, 4))
-"""(Unroll, segments) of the streams."""
+SHAPES = ((8, 1, 0), (16, 1, 512), (16, 4, 0), (16, 4, 2048))
+"""(Unroll, segments, bytes fetched ahead) of the streams."""
 CODE_OF = {
     "haswell": ("scalar", "sse2", "avx", "avx2"),
     "skylake-avx512": ("scalar", "avx512"),
@@ -59,10 +60,12 @@ def test_arithmetic_passes_its_audit(target: str, isa: Isa) -> None:
 @every_row
 def test_streams_pass_their_audit(target: str, isa: Isa) -> None:
     non_temporal = [f"nt_{plain}" for plain in ("store", "copy", "triad")] if isa.vector_bits else []
-    for pattern, (unroll, segments) in product([*ARRAYS, *non_temporal], SHAPES):
-        assembly = stream_assembly(target, pattern, "f64", isa.lanes("f64"), unroll, segments)
+    for pattern, (unroll, segments, ahead_bytes) in product([*ARRAYS, *non_temporal], SHAPES):
+        assembly = stream_assembly(target, pattern, "f64", isa.lanes("f64"), unroll, segments, ahead_bytes)
         audit = audit_stream(assembly, isa, "f64", pattern, unroll)
         assert audit.loop_instructions > sum(audit.instructions.values()) >= unroll * sum(accesses_of(pattern)) / 2
+        fetches = len(re.findall(r"^\s*(?:prefetch|prfm)", assembly, re.M))
+        assert (fetches > 0) == (ahead_bytes > 0 and accesses_of(pattern)[0] > 0), (pattern, fetches)
         assert any("nt" in name or name == "stnp" for name in audit.instructions) == pattern.startswith("nt_")
 
 

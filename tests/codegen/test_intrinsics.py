@@ -43,12 +43,12 @@ def arithmetic(op: str, lanes: int, chains: int) -> Any:
     return run
 
 
-def streams(pattern: str, lanes: int, segments: int) -> Any:
+def streams(pattern: str, lanes: int, segments: int, ahead_bytes: int) -> Any:
     """Return a compiled function of (addresses of a, b, c, repeats, s)."""
 
     @njit
     def run(a, b, c, repeats, s):  # type: ignore[no-untyped-def]
-        stream_passes(pattern, lanes, UNROLL, segments, a, b, c, GROUPS, repeats, s)
+        stream_passes(pattern, lanes, UNROLL, segments, ahead_bytes, a, b, c, GROUPS, repeats, s)
 
     return run
 
@@ -97,7 +97,7 @@ def test_streams_do_what_their_name_says(pattern: str, dtype: str, wide: bool, s
     a, b, c = (array.copy() for array in arrays)
     s = NUMPY[dtype](0.5)
     repeats = 3
-    streams(pattern, lanes, segments)(*(array.ctypes.data for array in arrays), repeats, s)
+    streams(pattern, lanes, segments, 512 if segments > 1 else 0)(*(array.ctypes.data for array in arrays), repeats, s)
     expected = {"copy": b, "triad": b + s * c, "store": np.full_like(a, s + repeats - 1), "update": a, "load": a}
     np.testing.assert_array_equal(arrays[0][:size], expected[pattern.removeprefix("nt_")][:size])
     np.testing.assert_array_equal(arrays[0][size:], a[size:])

@@ -16,7 +16,7 @@ from roofline.measurement.team import Team
 from roofline.model.isa import ISAS
 
 SCALAR = next(isa for isa in ISAS if (isa.name, isa.arch) == ("scalar", ARCH))
-SHAPE = (8, 1)
+SHAPE = (8, 1, 0)
 
 
 @pytest.fixture
@@ -93,4 +93,4 @@ def test_filling_a_part_leaves_the_rest() -> None:
 
 def test_the_code_of_every_shape_is_compiled_before_it_is_timed() -> None:
     assert set(SHAPES) == {*NEAR_SHAPES, *FAR_SHAPES}
-    assert all(unroll % segments == 0 for unroll, segments in SHAPES)
+    assert all(unroll % segments == 0 for unroll, segments, _ in SHAPES)

@@ -1,0 +1,57 @@
+"""The inner loop of matrix-vector products for compiled bodies, with a plain twin that counts; see `codegen.rows`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+
+from roofline.codegen.intrinsics import HAS_FMA
+from roofline.codegen.multiply import DTYPES, ISA, elements
+from roofline.codegen.rows import ROWS, rows_function
+
+
+def multiply_rows_apart(y: Any, i: int, apart: int, A: Any, x: Any) -> None:
+    """y[i + r * apart] = sum over j of A[i + r * apart, j] * x[j] for r < ROWS; the rows of A are contiguous."""
+    for r in range(ROWS):
+        row = A[i + r * apart]
+        total = A.dtype.type(0)
+        for j in range(x.size):
+            total += row[j] * x[j]
+        y[i + r * apart] = total
+
+
+@overload(multiply_rows_apart, strict=False)
+def _multiply_rows_apart(y: Any, i: Any, apart: Any, A: Any, x: Any) -> Any:
+    if A.dtype not in DTYPES:
+        return None
+
+    def implementation(y, i, apart, A, x):  # type: ignore[no-untyped-def]
+        _emitted_rows(y, i, apart, A, x)
+
+    return implementation
+
+
+def _emitted(typing_context: Any, y: Any, i: Any, apart: Any, A: Any, x: Any) -> Any:
+    size, dtype = types.int64, DTYPES[A.dtype]
+    signature = types.void(y, size, size, A, x)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> ir.Value:
+        to, i, apart, a, factors = arguments
+        to_data, to_strides = elements(context, builder, y, to)
+        a_data, a_strides = elements(context, builder, A, a)
+        x_data, _unit = elements(context, builder, x, factors)
+        columns = builder.extract_value(context.make_array(x)(context, builder, factors).shape, 0)
+        first_row = builder.gep(a_data, [builder.mul(i, a_strides[0])])
+        first_sum = builder.gep(to_data, [builder.mul(i, to_strides[0])])
+        a_apart, y_apart = builder.mul(apart, a_strides[0]), builder.mul(apart, to_strides[0])
+        rows = rows_function(builder.module, dtype, ISA.lanes(dtype), HAS_FMA)
+        builder.call(rows, [columns, first_row, a_apart, x_data, first_sum, y_apart])
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+_emitted_rows: Any = intrinsic(_emitted)
