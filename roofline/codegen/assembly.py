@@ -12,6 +12,8 @@ from llvmlite import ir
 from roofline.codegen.dot import I8, dot_chains, dot_form
 from roofline.codegen.emit import ELEMENTS, I32, I64
 from roofline.codegen.loops import arithmetic, arrays_of, stream
+from roofline.codegen.tile import Tile, tile_shape
+from roofline.model.isa import Isa
 
 TARGETS = {
     "haswell": ("x86_64-unknown-linux-gnu", "haswell"),
@@ -102,6 +104,21 @@ def stream_assembly(
         builder.ret_void()
 
     return _compiled(target, ir.FunctionType(ir.VoidType(), [I64] * 5 + [ELEMENTS[dtype]]), body)
+
+
+def tile_assembly(target: str, isa: Isa, dtype: str) -> str:
+    """Return the assembly of `tile.Tile`'s function for one of TARGETS, in the shape that fits this ISA's registers."""
+    rows, vectors = tile_shape(isa)
+
+    def body(builder: ir.IRBuilder, arguments: Any) -> None:
+        tile = Tile(builder.module, dtype, isa.lanes(dtype), rows, vectors, fused=True).function()
+        depth, a, a_row, b, c, c_row, there, columns, adds = arguments
+        places = [builder.inttoptr(address, ELEMENTS[dtype].as_pointer()) for address in (a, b, c)]
+        accumulate = builder.icmp_unsigned("!=", adds, ir.Constant(I64, 0))
+        builder.call(tile, [depth, places[0], a_row, places[1], places[2], c_row, there, columns, accumulate])
+        builder.ret_void()
+
+    return _compiled(target, ir.FunctionType(ir.VoidType(), [I64] * 9), body)
 
 
 def _arch(target: str) -> str:
