@@ -62,7 +62,8 @@ def _has_contiguous_rows(array: Any) -> Any:
 def pack_panels(panels: Any, start: int, B: Any, k: int, depth: int, j: int, columns: int) -> None:
     """Copy B[k:k+depth, j:j+columns] into panels of TILE_VECTORS vectors per row, each contiguous, from `start` on.
 
-    The last panel is as wide as it must be, filled up with zeros to a whole vector. The rows of B are contiguous.
+    The last panel is as wide as it must be, filled up with zeros to a whole vector, when compiled. The rows of B are
+    contiguous.
     """
     lanes = lanes_of(panels)
     width = TILE_VECTORS * lanes
@@ -71,8 +72,8 @@ def pack_panels(panels: Any, start: int, B: Any, k: int, depth: int, j: int, col
         padded = (there + lanes - 1) // lanes * lanes
         for q in range(depth):
             place = start + first * depth + q * padded
-            for c in range(padded):
-                panels[place + c] = B[k + q, j + first + c] if c < there else panels.dtype.type(0)
+            for c in range(there):  # zeros are nobody's value: what is counted does not depend on the lanes
+                panels[place + c] = B[k + q, j + first + c]
 
 
 @overload(pack_panels, strict=False)
