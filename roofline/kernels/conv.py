@@ -11,13 +11,16 @@ Sources: Chellapilla, Puri, Simard, "High Performance Convolutional Neural Netwo
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.lib.stride_tricks import sliding_window_view
 
+from roofline.codegen.multiply import TILE_ROWS, TILE_VECTORS, aligned_start, lanes_of, multiply_tile, pack_panels
 from roofline.kernels.capacity import Capacity
 from roofline.kernels.data import uniform
-from roofline.kernels.kernel import kernel, numpy_type
-from roofline.kernels.panel import STRIDE, WIDTH, add_product, clear
+from roofline.kernels.inner import inner
+from roofline.kernels.kernel import kernel
+from roofline.kernels.multiplication import ROOM, even_share, multiply_rows
+from roofline.model.isa import DTYPE_BITS
 from roofline.model.work import Work
 
 CHANNELS = 32
@@ -25,10 +28,14 @@ CHANNELS = 32
 TAPS = 9
 
 
-def _columns(capacity: Capacity, dtype: str) -> tuple[int, ...]:
-    """Return the pixels per tile: as many as let a tile of all output channels fill half of the first cache."""
-    column_bytes = CHANNELS * np.dtype(numpy_type(dtype)).itemsize
-    return (min(max(capacity.first_bytes // 2 // column_bytes // 16 * 16, 16), WIDTH),)
+def _pixels(capacity: Capacity, dtype: str) -> tuple[int, ...]:
+    """Return the pixels per tile: as many as let all input channels of a tile fill half of the second cache."""
+    return (max(1, capacity.second_bytes // 2 // (CHANNELS * DTYPE_BITS[dtype] // 8)),)
+
+
+def _elements(capacity: Capacity, dtype: str) -> tuple[int, ...]:
+    """Return the elements of packed input that fill half of the second cache."""
+    return (capacity.second_bytes // 2 // (DTYPE_BITS[dtype] // 8),)
 
 
 def _job(n: int, size: int, taps: int, intermediates: int = 0) -> Work:
@@ -68,31 +75,19 @@ def naive_1x1(Y, W, X):
             Y[o, p] = total
 
 
-@kernel(improves=naive_1x1, fastmath=("contract", "reassoc"), sizes=(56,), tiles=_columns)
+@kernel(improves=naive_1x1, sizes=(56,), tiles=_pixels)
 def blocked_1x1(Y, W, X, tile):
     """Y[o, p] = sum over c of W[o, c] * X[c, p], in tiles of pixels
 
-    A matrix product with very few rows: a tile of pixels of all output channels stays in the first cache.
+    The product of GEMM's register form, with very few rows: a tile of pixels of all input channels is packed in the
+    second cache, and the sums of its outputs stay in registers for all channels.
     """
     pixels = Y.shape[1]
-    for task in prange((pixels + tile - 1) // tile):
-        _tile_of_product(Y, W, X, task * tile, min(task * tile + tile, pixels))
-
-
-@njit(error_model="numpy", boundscheck=False)
-def _tile_of_product(Y, W, X, p0, p1):
-    """Y[o, p] = sum over c of W[o, c] * X[c, p] for p0 <= p < p1"""
-    panel = np.empty(CHANNELS * STRIDE, Y.dtype)
-    clear(panel, CHANNELS, p1 - p0)
-    add_product(panel, W, X, p0, p1)
-    for o in range(CHANNELS):
-        _copy(Y[o, p0:p1], panel[STRIDE * o : STRIDE * (o + 1)])
-
-
-@njit(error_model="numpy", boundscheck=False)
-def _copy(y, x):
-    for i in range(y.size):
-        y[i] = x[i]
+    step = even_share(pixels, max(tile, TILE_VECTORS * lanes_of(Y)), lanes_of(Y))
+    for task in prange((pixels + step - 1) // step):
+        p0 = task * step
+        p1 = min(p0 + step, pixels)
+        multiply_rows(Y[:, p0:p1], W, X[:, p0:p1], CHANNELS, step)
 
 
 @kernel(
@@ -127,63 +122,88 @@ def naive_3x3(Y, W, X):
 
 @kernel(
     improves=naive_3x3,
-    fastmath=("contract", "reassoc"),
     sizes=(56,),
-    own_work=lambda n, size: _job(n, size, TAPS, intermediates=CHANNELS * (TAPS + 1) * n * n),
-    tiles=_columns,
+    own_work=lambda n, size: _job(n, size, TAPS, CHANNELS * TAPS * (n * n + CHANNELS)),
 )
-def im2col_3x3(Y, W, X, tile):
+def im2col_3x3(Y, W, X):
     """Y[o, y, x] = sum over c, i, j of W[o, c, i, j] * X[c, y + i, x + j], as one matrix product
 
-    Every tap of every pixel is copied into a matrix of 288 x n^2, nine times the input, which the 1x1 product then
-    takes. Beside the job's traffic, that matrix and the tiles of Y are written and read once.
+    Every tap of every pixel is copied into a matrix of 288 x n^2, nine times the input, laid out as the packed panels
+    of GEMM's register form, which multiplies it by the weights, taps first. Beside the job's traffic, that matrix and
+    the weights in their new order are written and read once.
     """
     n = Y.shape[1]
-    columns = np.empty((CHANNELS * TAPS, n * n), Y.dtype)
-    for c in prange(CHANNELS):
+    lanes = lanes_of(Y)
+    width = TILE_VECTORS * lanes
+    weights = _taps_first(W)
+    stride = CHANNELS * TAPS * ((n + lanes - 1) // lanes * lanes)
+    panels = np.empty(n * stride + ROOM, Y.dtype)
+    base = aligned_start(panels)
+    for y in prange(n):
+        for x in range(0, n, width):
+            columns = min(width, n - x)
+            for i in range(3):
+                start = base + y * stride + CHANNELS * TAPS * x
+                _pack_row(panels, start, X[:, y + i], i, x, columns)
+    for y in prange(n):
+        for x in range(0, n, width):
+            start = base + y * stride + CHANNELS * TAPS * x
+            _weigh(Y[:, y], weights, panels, start, x, min(width, n - x))
+
+
+@kernel(improves=naive_3x3, sizes=(56,), tiles=_elements)
+def blocked_3x3(Y, W, X, tile):
+    """Y[o, y, x] = sum over c, i, j of W[o, c, i, j] * X[c, y + i, x + j], as a product that is never stored whole
+
+    Bands of a few rows and as many columns as a register tile has: each row of input is packed three times, shifted by
+    0, 1 and 2, and serves as the upper, middle and lower taps of three rows of output. The packed band stays in the
+    second cache.
+    """
+    n = Y.shape[1]
+    width = TILE_VECTORS * lanes_of(Y)
+    weights = _taps_first(W)
+    rows = even_share(n, max(1, tile // (3 * CHANNELS * width) - 2), 1)
+    for task in prange((n + rows - 1) // rows):
+        y0 = task * rows
+        y1 = min(y0 + rows, n)
+        panels = np.empty((y1 - y0 + 2) * 3 * CHANNELS * width + ROOM, Y.dtype)
+        base = aligned_start(panels)
+        for x in range(0, n, width):
+            columns = min(width, n - x)
+            stride = 3 * CHANNELS * ((columns + lanes_of(Y) - 1) // lanes_of(Y) * lanes_of(Y))
+            for y in range(y0, y1 + 2):
+                _pack_row(panels, base, X[:, y], y - y0, x, columns)
+            for y in range(y0, y1):
+                _weigh(Y[:, y], weights, panels, base + (y - y0) * stride, x, columns)
+
+
+@inner
+def _taps_first(W):
+    """Return weights[o, (3 i + j) CHANNELS + c] = W[o, c, i, j]"""
+    weights = np.empty((CHANNELS, TAPS * CHANNELS), W.dtype)
+    for o in range(CHANNELS):
         for i in range(3):
             for j in range(3):
-                for y in range(n):
-                    _copy(columns[c * TAPS + 3 * i + j, y * n : y * n + n], X[c, y + i, j : j + n])
-    pixels = Y.reshape(CHANNELS, n * n)
-    weights = W.reshape(CHANNELS, CHANNELS * TAPS)
-    for task in prange((n * n + tile - 1) // tile):
-        _tile_of_product(pixels, weights, columns, task * tile, min(task * tile + tile, n * n))
+                for c in range(CHANNELS):
+                    weights[o, (3 * i + j) * CHANNELS + c] = W[o, c, i, j]
+    return weights
 
 
-@kernel(improves=naive_3x3, fastmath=("contract", "reassoc"), sizes=(56,), tiles=_columns)
-def blocked_3x3(Y, W, X, tile):
-    """Y[o, y, x] = sum over c, i, j of W[o, c, i, j] * X[c, y + i, x + j], row by row
+@inner
+def _pack_row(panels, start, row, number, x, columns):
+    """Pack `columns` pixels from x on of a row of all channels three times, shifted by 0, 1 and 2, as rows of a panel
 
-    Part of an output row of all channels stays in the first cache. Each vector of input, shifted by 0, 1 and 2, is
-    used for four output channels at once; nothing is copied.
+    `number` is how many rows of input come before it in the panel that begins at `start`.
     """
-    n = Y.shape[1]
-    for y in prange(n):
-        panel = np.empty(CHANNELS * STRIDE, Y.dtype)
-        for x0 in range(0, n, tile):
-            x1 = min(x0 + tile, n)
-            clear(panel, CHANNELS, x1 - x0)
-            for c in range(CHANNELS):
-                for i in range(3):
-                    _add_three_taps(panel, W[:, c, i], X[c, y + i, x0 : x1 + 2])
-            for o in range(CHANNELS):
-                _copy(Y[o, y, x0:x1], panel[STRIDE * o : STRIDE * (o + 1)])
+    padded = (columns + lanes_of(panels) - 1) // lanes_of(panels) * lanes_of(panels)
+    for j in range(3):
+        pack_panels(panels, start + (3 * number + j) * CHANNELS * padded, row, 0, CHANNELS, x + j, columns)
 
 
-@njit(fastmath={"contract", "reassoc"}, error_model="numpy", boundscheck=False)
-def _add_three_taps(panel, w, row):
-    """panel[o, x] += w[o, 0] * row[x] + w[o, 1] * row[x + 1] + w[o, 2] * row[x + 2] for all channels o"""
-    width = row.size - 2
-    for o in range(0, CHANNELS, 4):
-        part = panel[STRIDE * o : STRIDE * (o + 4)]
-        a0, a1, a2 = w[o, 0], w[o, 1], w[o, 2]
-        b0, b1, b2 = w[o + 1, 0], w[o + 1, 1], w[o + 1, 2]
-        c0, c1, c2 = w[o + 2, 0], w[o + 2, 1], w[o + 2, 2]
-        d0, d1, d2 = w[o + 3, 0], w[o + 3, 1], w[o + 3, 2]
-        for x in range(width):
-            x0, x1, x2 = row[x], row[x + 1], row[x + 2]
-            part[x] += a0 * x0 + a1 * x1 + a2 * x2
-            part[STRIDE + x] += b0 * x0 + b1 * x1 + b2 * x2
-            part[2 * STRIDE + x] += c0 * x0 + c1 * x1 + c2 * x2
-            part[3 * STRIDE + x] += d0 * x0 + d1 * x1 + d2 * x2
+@inner
+def _weigh(row, weights, panels, start, x, columns):
+    """row[o, x + p] = sum over k of weights[o, k] * panel[k, p] for p < `columns`, the panel from `start` on"""
+    padded = (columns + lanes_of(row) - 1) // lanes_of(row) * lanes_of(row)
+    for o in range(0, CHANNELS, TILE_ROWS):
+        height = min(TILE_ROWS, CHANNELS - o)
+        multiply_tile(row, o, x, height, columns, weights, 0, panels, start, padded, TAPS * CHANNELS, False)
