@@ -1,4 +1,4 @@
-"""The micro-kernel of GEMM: its shape fits the registers of every ISA, and its hot loop is nothing but what it claims."""
+"""The micro-kernel of GEMM: its shape fits the registers of every ISA, its hot loop holds what it claims, no more."""
 
 from __future__ import annotations
 
