@@ -79,6 +79,23 @@ def multiply_rows(C, A, B, tile_depth, tile_columns):
 
 
 @inner
+def multiply_panels(C, A, k, panels, start, depth, accumulate):
+    """C[i, j] (+)= sum over q < depth of A[i, k + q] * B[q, j], with B packed in panels from `start` on
+
+    The rows of C and of A are contiguous.
+    """
+    rows, columns = C.shape
+    lanes = lanes_of(C)
+    width = TILE_VECTORS * lanes
+    for i in range(0, rows, TILE_ROWS):
+        height = min(TILE_ROWS, rows - i)
+        for j in range(0, columns, width):
+            length = min(width, columns - j)
+            padded = (length + lanes - 1) // lanes * lanes
+            multiply_tile(C, i, j, height, length, A, k, panels, start + j * depth, padded, depth, accumulate)
+
+
+@inner
 def multiply(C, A, B, tile_depth, tile_columns):
     """C = A B for matrices of any shape and order; `product_tiles` gives the tile sizes.
 
