@@ -10,19 +10,26 @@ for Softmax", 2018; Dao, Fu, Ermon, Rudra, Re, "FlashAttention", NeurIPS 2022.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from roofline.codegen.multiply import aligned_start, lanes_of, pack_panels
+from roofline.kernels.attention_parts import (
+    HEAD,
+    KEYS,
+    PAD,
+    divide_rows,
+    pack_queries,
+    raise_maxima,
+    transposed,
+    weigh,
+)
 from roofline.kernels.capacity import Capacity
 from roofline.kernels.data import uniform
 from roofline.kernels.elementary import exponential
-from roofline.kernels.kernel import kernel, numpy_type
-from roofline.kernels.panel import STRIDE, WIDTH, add_product, clear
+from roofline.kernels.kernel import kernel
+from roofline.kernels.multiplication import ROOM, even_share, multiply_panels
+from roofline.model.isa import DTYPE_BITS
 from roofline.model.work import Work
-
-HEAD = 64
-"""Elements of a query, a key and a value: d."""
-KEYS = 16
-"""Keys per tile."""
 
 
 def _reference(out, Q, K, V, scale):
@@ -32,9 +39,8 @@ def _reference(out, Q, K, V, scale):
 
 
 def _queries(capacity: Capacity, dtype: str) -> tuple[int, ...]:
-    """Return the queries per tile: as many as leave half of the first cache to a tile of scores."""
-    row_bytes = KEYS * np.dtype(numpy_type(dtype)).itemsize
-    return (min(max(capacity.first_bytes // 2 // row_bytes // 16 * 16, 16), WIDTH),)
+    """Return the queries per tile: as many as leave a quarter of the second cache to a tile of scores."""
+    return (min(max(capacity.second_bytes // 4 // (KEYS * DTYPE_BITS[dtype] // 8), 16), 192),)
 
 
 def _job(n: int, size: int, more_flops: int = 0, intermediates: int = 0) -> Work:
@@ -110,53 +116,49 @@ def naive(out, Q, K, V, scale):
         n,
         size,
         more_flops=-2 * n * n + n * (HEAD + HEAD + 1),
-        intermediates=n * n + n * (2 * HEAD + 2) + n * min(n, KEYS),
+        intermediates=n * n + n * (4 * HEAD + 2) + n * min(n, KEYS),
     ),
     tiles=_queries,
 )
 def materialised(out, Q, K, V, scale, tile):
     """out[i] = sum over j of softmax(scale * Q[i] . K[j]) * V[j], fast products and scores in memory
 
-    The passes of the naive form made of the parts of the flash form: same register blocks, same exponential. What is
+    The passes of the naive form made of the parts of the flash form: same register tiles, same exponential. What is
     left between the two is the way of the scores through the memory. Q is scaled instead of the scores and O is
-    divided instead of the weights. Beside the n^2 scores, tiles of Q, of O and of scores are written and read.
+    divided instead of the weights. Beside the n^2 scores, the transposed V, the tiles of Q (twice) and of O, sums and
+    maxima, and packed tiles of scores are written and read.
     """
     n = Q.shape[0]
+    step = even_share(n, tile, lanes_of(out))
+    values = transposed(V)
     scores = np.empty((n, n), out.dtype)
     total = np.zeros(n, out.dtype)
     largest = np.full(n, -np.inf, out.dtype)
-    for task in prange((n + tile - 1) // tile):
-        i0 = task * tile
-        i1 = min(i0 + tile, n)
-        scaled = np.empty((HEAD, STRIDE), out.dtype)
-        for i in range(i0, i1):
-            for d in range(HEAD):
-                scaled[d, i - i0] = Q[i, d] * scale
-        panel = np.empty(KEYS * STRIDE, out.dtype)
+    for task in prange((n + step - 1) // step):
+        i0 = task * step
+        i1 = min(i0 + step, n)
+        panels = np.empty(HEAD * (step + 2 * ROOM) + ROOM, out.dtype)
+        pack_queries(panels, Q[i0:i1], scale)
         for j0 in range(0, n, KEYS):
             keys = K[j0 : j0 + KEYS]
-            clear(panel, keys.shape[0], i1 - i0)
-            add_product(panel, keys, scaled, 0, i1 - i0)
-            for j in range(keys.shape[0]):
-                row = scores[j0 + j, i0:i1]
-                part = panel[STRIDE * j : STRIDE * (j + 1)]
-                for i in range(row.size):
-                    row[i] = part[i]
-    for task in prange((n + tile - 1) // tile):
-        i0 = task * tile
-        i1 = min(i0 + tile, n)
+            multiply_panels(scores[j0 : j0 + KEYS, i0:i1], keys, 0, panels, aligned_start(panels), HEAD, False)
+    for task in prange((n + step - 1) // step):
+        i0 = task * step
+        i1 = min(i0 + step, n)
         for j in range(n):
-            _raise(largest[i0:i1], scores[j, i0:i1])
+            raise_maxima(largest[i0:i1], scores[j, i0:i1])
         for j in range(n):
-            _weigh(scores[j, i0:i1], largest[i0:i1], total[i0:i1])
-    for task in prange((n + tile - 1) // tile):
-        i0 = task * tile
-        i1 = min(i0 + tile, n)
-        result = np.empty(HEAD * STRIDE, out.dtype)
-        clear(result, HEAD, i1 - i0)
+            weigh(scores[j, i0:i1], largest[i0:i1], total[i0:i1])
+    for task in prange((n + step - 1) // step):
+        i0 = task * step
+        i1 = min(i0 + step, n)
+        panels = np.empty(KEYS * (step + 2 * ROOM) + ROOM, out.dtype)
+        result = np.empty((HEAD, step + PAD), out.dtype)
         for j0 in range(0, n, KEYS):
-            add_product(result, V[j0 : j0 + KEYS].T, scores[j0 : j0 + KEYS], i0, i1)
-        _divide(out[i0:i1], result, total[i0:i1])
+            keys = min(KEYS, n - j0)
+            pack_panels(panels, aligned_start(panels), scores[j0 : j0 + keys], 0, keys, i0, i1 - i0)
+            multiply_panels(result[:, : i1 - i0], values, j0, panels, aligned_start(panels), keys, j0 > 0)
+        divide_rows(out[i0:i1], result, total[i0:i1])
 
 
 @kernel(
@@ -167,70 +169,46 @@ def materialised(out, Q, K, V, scale, tile):
     tiles=_queries,
 )
 def flash(out, Q, K, V, scale, tile):
-    """out[i] = sum over j of softmax(scale * Q[i] . K[j]) * V[j], scores in a tile that stays in the first cache
+    """out[i] = sum over j of softmax(scale * Q[i] . K[j]) * V[j], scores in a tile that stays in the second cache
 
     For each tile of queries, over tiles of keys: their scores, the running maximum m and sum l of each query, and
     O' = O exp(m_old - m) + P V. Everything is transposed, so that queries lie along the vectors: both products run in
-    register blocks, maximum, exp and sum need no step across a vector, and only Q is ever copied.
+    register tiles as GEMM's, and maximum, exp and sum need no step across a vector. V is transposed once.
     """
     n = Q.shape[0]
-    for task in prange((n + tile - 1) // tile):
-        queries = Q[task * tile : min(task * tile + tile, n)]
-        columns = queries.shape[0]
-        scaled = np.empty((HEAD, STRIDE), out.dtype)
-        for i in range(columns):
-            for d in range(HEAD):
-                scaled[d, i] = queries[i, d] * scale
-        result = np.empty(HEAD * STRIDE, out.dtype)
-        clear(result, HEAD, columns)
-        scores = np.empty((KEYS, STRIDE), out.dtype)
-        panel = scores.reshape(KEYS * STRIDE)
+    step = even_share(n, tile, lanes_of(out))
+    values = transposed(V)
+    for task in prange((n + step - 1) // step):
+        i0 = task * step
+        columns = min(step, n - i0)
+        queries = np.empty(HEAD * (step + 2 * ROOM) + ROOM, out.dtype)
+        pack_queries(queries, Q[i0 : i0 + columns], scale)
+        result = np.empty((HEAD, step + PAD), out.dtype)
+        scores = np.empty((KEYS, step + PAD), out.dtype)
+        panels = np.empty(KEYS * (step + 2 * ROOM) + ROOM, out.dtype)
         largest = np.full(columns, -np.inf, out.dtype)
         total = np.zeros(columns, out.dtype)
         factor = np.empty(columns, out.dtype)
+        for d in range(HEAD):
+            o = result[d]
+            for i in range(columns):
+                o[i] = 0
         for j0 in range(0, n, KEYS):
-            keys = K[j0 : j0 + KEYS]
-            rows = keys.shape[0]
-            clear(panel, rows, columns)
-            add_product(panel, keys, scaled, 0, columns)
+            keys = min(KEYS, n - j0)
+            multiply_panels(scores[:keys, :columns], K[j0 : j0 + keys], 0, queries, aligned_start(queries), HEAD, False)
             for i in range(columns):
                 factor[i] = largest[i]
-            for j in range(rows):
-                _raise(largest, scores[j, :columns])
+            for j in range(keys):
+                raise_maxima(largest, scores[j, :columns])
             for i in range(columns):
                 factor[i] = exponential(factor[i] - largest[i])
                 total[i] *= factor[i]
-            for j in range(rows):
-                _weigh(scores[j, :columns], largest, total)
+            for j in range(keys):
+                weigh(scores[j, :columns], largest, total)
             for d in range(HEAD):
-                o = result[STRIDE * d : STRIDE * (d + 1)]
+                o = result[d]
                 for i in range(columns):
                     o[i] *= factor[i]
-            add_product(result, V[j0 : j0 + KEYS].T, scores, 0, columns)
-        _divide(out[task * tile : task * tile + columns], result, total)
-
-
-@njit(error_model="numpy")
-def _raise(largest, scores):
-    """largest[i] = max(largest[i], scores[i])"""
-    for i in range(scores.size):
-        largest[i] = max(largest[i], scores[i])
-
-
-@njit(error_model="numpy", fastmath={"contract"})
-def _weigh(scores, largest, total):
-    """scores[i] = exp(scores[i] - largest[i]), added to total[i]"""
-    for i in range(scores.size):
-        p = exponential(scores[i] - largest[i])
-        scores[i] = p
-        total[i] += p
-
-
-@njit(error_model="numpy", fastmath={"contract"})
-def _divide(out, result, total):
-    """out[i, d] = result[d, i] / total[i]"""
-    for i in range(total.size):
-        inverse = out.dtype.type(1) / total[i]
-        o = out[i]
-        for d in range(HEAD):
-            o[d] = result[STRIDE * d + i] * inverse
+            pack_panels(panels, aligned_start(panels), scores, 0, keys, 0, columns)
+            multiply_panels(result[:, :columns], values, j0, panels, aligned_start(panels), keys, True)
+        divide_rows(out[i0 : i0 + columns], result, total)

@@ -14,12 +14,12 @@ import numpy as np
 from numba import prange
 from numpy.lib.stride_tricks import sliding_window_view
 
-from roofline.codegen.multiply import TILE_ROWS, TILE_VECTORS, aligned_start, lanes_of, multiply_tile, pack_panels
+from roofline.codegen.multiply import TILE_VECTORS, aligned_start, lanes_of, pack_panels
 from roofline.kernels.capacity import Capacity
 from roofline.kernels.data import uniform
 from roofline.kernels.inner import inner
 from roofline.kernels.kernel import kernel
-from roofline.kernels.multiplication import ROOM, even_share, multiply_rows
+from roofline.kernels.multiplication import ROOM, even_share, multiply_panels, multiply_rows
 from roofline.model.isa import DTYPE_BITS
 from roofline.model.work import Work
 
@@ -148,7 +148,8 @@ def im2col_3x3(Y, W, X):
     for y in prange(n):
         for x in range(0, n, width):
             start = base + y * stride + CHANNELS * TAPS * x
-            _weigh(Y[:, y], weights, panels, start, x, min(width, n - x))
+            x1 = min(x + width, n)
+            multiply_panels(Y[:, y, x:x1], weights, 0, panels, start, CHANNELS * TAPS, False)
 
 
 @kernel(improves=naive_3x3, sizes=(56,), tiles=_elements)
@@ -174,7 +175,8 @@ def blocked_3x3(Y, W, X, tile):
             for y in range(y0, y1 + 2):
                 _pack_row(panels, base, X[:, y], y - y0, x, columns)
             for y in range(y0, y1):
-                _weigh(Y[:, y], weights, panels, base + (y - y0) * stride, x, columns)
+                start = base + (y - y0) * stride
+                multiply_panels(Y[:, y, x : x + columns], weights, 0, panels, start, CHANNELS * TAPS, False)
 
 
 @inner
@@ -198,12 +200,3 @@ def _pack_row(panels, start, row, number, x, columns):
     padded = (columns + lanes_of(panels) - 1) // lanes_of(panels) * lanes_of(panels)
     for j in range(3):
         pack_panels(panels, start + (3 * number + j) * CHANNELS * padded, row, 0, CHANNELS, x + j, columns)
-
-
-@inner
-def _weigh(row, weights, panels, start, x, columns):
-    """row[o, x + p] = sum over k of weights[o, k] * panel[k, p] for p < `columns`, the panel from `start` on"""
-    padded = (columns + lanes_of(row) - 1) // lanes_of(row) * lanes_of(row)
-    for o in range(0, CHANNELS, TILE_ROWS):
-        height = min(TILE_ROWS, CHANNELS - o)
-        multiply_tile(row, o, x, height, columns, weights, 0, panels, start, padded, TAPS * CHANNELS, False)

@@ -5,7 +5,7 @@ import pytest
 
 from roofline.codegen.assembly import assembly_of
 from roofline.codegen.reading import innermost_loops, vector_register
-from roofline.kernels import attention
+from roofline.kernels import attention, attention_parts
 from roofline.kernels.capacity import Capacity
 from roofline.kernels.check import check
 from roofline.kernels.compile import compiled
@@ -19,8 +19,8 @@ every_form = pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 @every_form
 @pytest.mark.parametrize("dtype", ["f64", "f32"])
 def test_results_are_right_where_the_maximum_keeps_growing(form: Kernel, dtype: str):
-    n = 83  # beyond a tile of queries and several of keys, and no multiple of either
-    arguments = form.make_arguments(n, dtype, np.random.default_rng(2022), Capacity(first_bytes=4096))
+    n = 147  # beyond a tile of queries and several of keys, and no multiple of either
+    arguments = form.make_arguments(n, dtype, np.random.default_rng(2022), Capacity(second_bytes=2**17))
     keys = arguments[2]
     keys *= np.linspace(0.1, 3, n).astype(keys.dtype)[:, None]
     check(form, compiled(form, parallel=False), arguments, n, dtype)
@@ -28,7 +28,7 @@ def test_results_are_right_where_the_maximum_keeps_growing(form: Kernel, dtype: 
 
 @pytest.mark.parametrize("form", FORMS[1:], ids=lambda form: form.name)
 def test_own_work_holds_beyond_one_tile_of_keys(form: Kernel):
-    n = attention.KEYS + 3
+    n = attention_parts.KEYS + 3
     assert count_work(form, n, scratch=form is not attention.flash) == form.own_work_of(n, "f64")
 
 
@@ -39,10 +39,10 @@ def test_only_the_flash_form_has_no_intermediate_that_grows_with_the_square_of_t
 
 
 @pytest.mark.parametrize(
-    ("first_bytes", "dtype", "queries"), [(1024, "f64", 16), (32768, "f64", 128), (2**20, "f32", 256)]
+    ("second_bytes", "dtype", "queries"), [(1024, "f64", 16), (2**18, "f64", 128), (2**20, "f32", 192)]
 )
-def test_a_tile_of_scores_takes_half_of_the_first_cache(first_bytes: int, dtype: str, queries: int):
-    assert attention.flash.tiles_for(Capacity(first_bytes=first_bytes), dtype) == (queries,)
+def test_a_tile_of_scores_takes_a_quarter_of_the_second_cache(second_bytes: int, dtype: str, queries: int):
+    assert attention.flash.tiles_for(Capacity(second_bytes=second_bytes), dtype) == (queries,)
 
 
 def test_the_products_of_the_flash_form_fill_vectors():
