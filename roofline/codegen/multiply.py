@@ -50,13 +50,16 @@ def _aligned_start(array: Any) -> Any:
 
 
 def has_contiguous_rows(array: Any) -> bool:
-    """Return whether the elements of each row of a matrix are neighbours; true for an array that counts."""
+    """Return whether a row's elements are neighbours and rows whole elements apart; true for an array that counts.
+
+    In an array of packed records the matrices of one field are apart by a fraction of an element.
+    """
     return True
 
 
 @overload(has_contiguous_rows, inline="always", strict=False)
 def _has_contiguous_rows(array: Any) -> Any:
-    return lambda array: array.strides[1] == array.itemsize
+    return lambda array: array.strides[1] == array.itemsize and array.strides[0] % array.itemsize == 0
 
 
 def pack_panels(panels: Any, start: int, B: Any, k: int, depth: int, j: int, columns: int) -> None:
