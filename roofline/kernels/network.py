@@ -13,11 +13,13 @@ Neural Computation 9(8), 1997, with the forget gate of Gers et al., 2000.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from roofline.codegen.multiply import aligned_start, pack_panels
 from roofline.kernels.data import uniform
-from roofline.kernels.elementary import exponential
 from roofline.kernels.kernel import kernel
+from roofline.kernels.multiplication import ROOM, multiply_panels
+from roofline.kernels.network_parts import add_dots, step_cell, transpose
 from roofline.model.work import Work
 
 INPUTS = 256
@@ -27,6 +29,10 @@ UNITS = 64
 BATCHES = (1, 16, 256)
 FEW = 8
 """Outputs per task: their weights stay in the first cache for all samples."""
+MANY = 64
+"""Samples from which on packing the weights pays."""
+TASK = 16
+"""Samples per task of the packed product, a divisor of MANY."""
 LANES = 16
 """Units of the LSTM cell per task: whole vectors of any width."""
 
@@ -67,62 +73,39 @@ def blocked_mlp(Y, W, b, X):
     """Y[s, o] = max(0, b[o] + sum over i of W[o, i] * X[s, i]), four samples by four outputs at once
 
     Sixteen sums in registers: each vector of weights serves four samples. A task keeps its weights for all samples.
+    Of a large batch, most samples go through GEMM's register tile instead, for which the weights are transposed and
+    packed.
     """
+    packed = X.shape[0] // MANY * MANY
+    if packed:
+        columns = np.empty((INPUTS, OUTPUTS), W.dtype)
+        transpose(columns, W)
+        panels = np.empty(INPUTS * (OUTPUTS + ROOM) + ROOM, W.dtype)
+        pack_panels(panels, aligned_start(panels), columns, 0, INPUTS, 0, OUTPUTS)
+        for task in prange(packed // TASK):
+            rows = Y[task * TASK : task * TASK + TASK]
+            inputs = X[task * TASK : task * TASK + TASK]
+            for s in range(TASK):
+                row = rows[s]
+                for o in range(OUTPUTS):
+                    row[o] = b[o]
+            multiply_panels(rows, inputs, 0, panels, aligned_start(panels), INPUTS, True)
+            for s in range(TASK):
+                row = rows[s]
+                for o in range(OUTPUTS):
+                    row[o] = max(row[o], Y.dtype.type(0))
     for task in prange(OUTPUTS // FEW):
         sums = np.empty((4, 4), Y.dtype)
-        for s in range(0, X.shape[0], 4):
+        for s in range(packed, X.shape[0], 4):
             samples = min(4, X.shape[0] - s)
             for o in range(task * FEW, task * FEW + FEW, 4):
                 for row in range(samples):
                     for column in range(4):
                         sums[row, column] = b[o + column]
-                _add_dots(sums, X[s : s + samples], W[o : o + 4])
+                add_dots(sums, X[s : s + samples], W[o : o + 4])
                 for row in range(samples):
                     for column in range(4):
                         Y[s + row, o + column] = max(sums[row, column], Y.dtype.type(0))
-
-
-@njit(fastmath={"contract", "reassoc"}, error_model="numpy", boundscheck=False)
-def _add_dots(sums, x, w):
-    """sums[s, o] += sum over i of x[s, i] * w[o, i] for four o and up to four s"""
-    w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
-    if x.shape[0] == 4:
-        x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
-        s00, s01, s02, s03 = sums[0, 0], sums[0, 1], sums[0, 2], sums[0, 3]
-        s10, s11, s12, s13 = sums[1, 0], sums[1, 1], sums[1, 2], sums[1, 3]
-        s20, s21, s22, s23 = sums[2, 0], sums[2, 1], sums[2, 2], sums[2, 3]
-        s30, s31, s32, s33 = sums[3, 0], sums[3, 1], sums[3, 2], sums[3, 3]
-        for i in range(w0.size):
-            s00 += x0[i] * w0[i]
-            s01 += x0[i] * w1[i]
-            s02 += x0[i] * w2[i]
-            s03 += x0[i] * w3[i]
-            s10 += x1[i] * w0[i]
-            s11 += x1[i] * w1[i]
-            s12 += x1[i] * w2[i]
-            s13 += x1[i] * w3[i]
-            s20 += x2[i] * w0[i]
-            s21 += x2[i] * w1[i]
-            s22 += x2[i] * w2[i]
-            s23 += x2[i] * w3[i]
-            s30 += x3[i] * w0[i]
-            s31 += x3[i] * w1[i]
-            s32 += x3[i] * w2[i]
-            s33 += x3[i] * w3[i]
-        sums[0, 0], sums[0, 1], sums[0, 2], sums[0, 3] = s00, s01, s02, s03
-        sums[1, 0], sums[1, 1], sums[1, 2], sums[1, 3] = s10, s11, s12, s13
-        sums[2, 0], sums[2, 1], sums[2, 2], sums[2, 3] = s20, s21, s22, s23
-        sums[3, 0], sums[3, 1], sums[3, 2], sums[3, 3] = s30, s31, s32, s33
-        return
-    for s in range(x.shape[0]):
-        x0 = x[s]
-        s00, s01, s02, s03 = sums[s, 0], sums[s, 1], sums[s, 2], sums[s, 3]
-        for i in range(w0.size):
-            s00 += x0[i] * w0[i]
-            s01 += x0[i] * w1[i]
-            s02 += x0[i] * w2[i]
-            s03 += x0[i] * w3[i]
-        sums[s, 0], sums[s, 1], sums[s, 2], sums[s, 3] = s00, s01, s02, s03
 
 
 def _cell(n: int, size: int, tanh_flops: int = 1) -> Work:
@@ -184,35 +167,42 @@ def naive_lstm(out, W, b, Z, C):
 def blocked_lstm(out, W, b, Z, C):
     """c' = f * c + i * g, h' = o * tanh(c'), four gates by four samples at once
 
-    Sixteen sums in registers, as in the MLP layer. The gates of several units are then turned into outputs in
-    vectors; tanh x is 1 - 2 / (1 + e^(2 x)), 5 flop instead of 1.
+    Sixteen sums in registers, or of a large batch a packed product, as in the MLP layer. The gates of several units
+    are then turned into outputs in vectors; tanh x is 1 - 2 / (1 + e^(2 x)), 5 flop instead of 1.
     """
+    packed = Z.shape[0] // MANY * MANY
+    if packed:
+        columns = np.empty((2 * UNITS, 4 * UNITS), W.dtype)
+        for gate in range(4):
+            transpose(columns[:, gate * UNITS : gate * UNITS + UNITS], W[:, gate])
+        panels = np.empty(2 * UNITS * (4 * UNITS + ROOM) + ROOM, W.dtype)
+        pack_panels(panels, aligned_start(panels), columns, 0, 2 * UNITS, 0, 4 * UNITS)
+        for task in prange(packed // TASK):
+            sums = np.empty((TASK, 4 * UNITS), out.dtype)
+            for row in range(TASK):
+                for gate in range(4):
+                    for u in range(UNITS):
+                        sums[row, gate * UNITS + u] = b[u, gate]
+            inputs = Z[task * TASK : task * TASK + TASK]
+            multiply_panels(sums, inputs, 0, panels, aligned_start(panels), 2 * UNITS, True)
+            for row in range(TASK):
+                s = task * TASK + row
+                step_cell(out[s, 0], out[s, 1], sums[row].reshape(4, UNITS), C[s])
     for task in prange(UNITS // LANES):
         u0 = task * LANES
-        sums = np.empty((4, 4), out.dtype)
+        dots = np.empty((4, 4), out.dtype)
         gates = np.empty((4, 4, LANES), out.dtype)
-        for s in range(0, Z.shape[0], 4):
+        for s in range(packed, Z.shape[0], 4):
             samples = min(4, Z.shape[0] - s)
             for u in range(LANES):
                 for row in range(samples):
                     for gate in range(4):
-                        sums[row, gate] = b[u0 + u, gate]
-                _add_dots(sums, Z[s : s + samples], W[u0 + u])
+                        dots[row, gate] = b[u0 + u, gate]
+                add_dots(dots, Z[s : s + samples], W[u0 + u])
                 for row in range(samples):
                     for gate in range(4):
-                        gates[row, gate, u] = sums[row, gate]
+                        gates[row, gate, u] = dots[row, gate]
             for row in range(samples):
-                _step(out[s + row, 0, u0 : u0 + LANES], out[s + row, 1, u0 : u0 + LANES], gates[row], C[s + row, u0:])
-
-
-@njit(fastmath={"contract"}, error_model="numpy", boundscheck=False)
-def _step(h, c, gates, before):
-    """c = f * before + i * g, h = o * tanh(c)"""
-    one = h.dtype.type(1)
-    two = h.dtype.type(2)
-    i, f, o, g = gates[0], gates[1], gates[2], gates[3]
-    for u in range(h.size):
-        entered = one / (one + exponential(-i[u])) * (one - two / (one + exponential(two * g[u])))
-        cell = one / (one + exponential(-f[u])) * before[u] + entered
-        c[u] = cell
-        h[u] = one / (one + exponential(-o[u])) * (one - two / (one + exponential(two * cell)))
+                step_cell(
+                    out[s + row, 0, u0 : u0 + LANES], out[s + row, 1, u0 : u0 + LANES], gates[row], C[s + row, u0:]
+                )
