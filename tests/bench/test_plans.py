@@ -108,9 +108,11 @@ def test_an_arm_host_has_fma_without_saying_so() -> None:
     assert {point.op for point in compute_points(plan)} == {"fma"}
 
 
-def test_the_whole_job_runs_every_kernel() -> None:
-    plan = planned("all", dtypes=("f64", "f32", "i8"))
-    assert {point.kernel for point in kernel_points(plan)} == set(all_kernels())
+def test_the_whole_job_shows_every_family_and_thorough_runs_every_kernel() -> None:
+    whole, thorough = (planned(mode, dtypes=("f64", "f32", "i8")) for mode in ("all", "thorough"))
+    families = {known.family for known in all_kernels().values()}
+    assert {point.kernel.partition(".")[0] for point in kernel_points(whole)} == families
+    assert {point.kernel for point in kernel_points(thorough)} == set(all_kernels())
 
 
 def test_stream_kernels_run_in_every_level() -> None:
@@ -202,3 +204,42 @@ def test_one_thread_one_dtype_and_one_isa_narrow_everything() -> None:
     assert {(p.isa, p.dtype, p.threads) for p in compute_points(plan)} == {("avx2", "f32", 1)}
     assert {(p.isa, p.threads) for p in memory_points(plan)} == {("avx2", 1)}
     assert {(p.dtype, p.threads) for p in kernel_points(plan)} == {("f32", 1)}
+
+
+def test_asked_sizes_replace_the_kernels_own_the_modes_and_the_levels() -> None:
+    names = ("gemm.naive", "network.blocked_mlp", "stream.triad")
+    assert {len(all_kernels()[name].sizes) > 0 for name in names} == {True, False}
+    plan = planned("run", names, sizes=(96, 1000))
+    found = {(point.kernel, point.n, point.level) for point in kernel_points(plan)}
+    assert found == {(name, n, None) for name in names for n in (96, 1000)}
+
+
+def test_asked_sizes_hold_for_kernels_that_are_shown_once_too() -> None:
+    assert {point.n for point in kernel_points(planned("all", sizes=(50, 60)))} == {50, 60}
+    mentioned = [point for point in kernel_points(planned("all")) if point.kernel == "network.blocked_mlp"]
+    assert [point.n for point in mentioned] == [all_kernels()["network.blocked_mlp"].sizes[-1]]
+
+
+def test_a_kernel_without_a_serial_form_is_measured_on_several_threads_only() -> None:
+    only_all = [name for name, known in all_kernels().items() if not known.serial]
+    assert "gemm.parallel" in only_all
+    for mode in MODES:
+        points = kernel_points(planned(mode, dtypes=("f64", "f32", "i8")))
+        assert {point.threads for point in points if point.kernel in only_all} == {2}
+    assert kernel_points(planned("run", tuple(only_all), threads=(1,))) == []
+
+
+def test_a_kernel_without_a_parallel_form_is_measured_on_one_thread_only() -> None:
+    only_one = [name for name, known in all_kernels().items() if not known.parallel]
+    assert "gemm.register" in only_one
+    assert {point.threads for point in kernel_points(planned("run", tuple(only_one)))} == {1}
+    assert kernel_points(planned("run", tuple(only_one), threads=(2,))) == []
+
+
+def test_a_kernel_is_measured_in_the_dtypes_that_it_is_written_for() -> None:
+    plan = planned("thorough", dtypes=("f64", "f32", "i8"))
+    found: dict[str, set[str]] = {}
+    for point in kernel_points(plan):
+        found.setdefault(point.kernel, set()).add(point.dtype)
+    assert found == {name: set(known.dtypes) for name, known in all_kernels().items()}
+    assert {point.dtype for point in kernel_points(planned("thorough", dtypes=("f32",)))} == {"f32"}
