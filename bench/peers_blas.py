@@ -13,6 +13,7 @@ from roofline.kernels.library import blas_threads
 from roofline.kernels.registry import kernel_named
 from roofline.measurement.compute import ComputeProbe
 from roofline.measurement.levels import core_capacity, find_levels, sweep_sizes
+from roofline.measurement.measure import settle_s
 from roofline.measurement.memory import MemoryProbe
 from roofline.measurement.probe import Stage, stage_for
 from roofline.measurement.sampling import calibrate
@@ -25,8 +26,6 @@ from roofline.model.run import Level
 
 SIZES = (128, 256, 384, 512, 768, 1024, 1536, 2048)
 SAMPLE_S = 0.02
-_SETTLE_S = 2e-3
-"""Pause between the two on several threads: the library's threads spin for a while when their work is done."""
 
 
 def found_levels(stage: Stage, threads: int) -> tuple[Level, ...]:
@@ -60,7 +59,7 @@ def compare_blas(team: Team, threads: Sequence[int], rounds: int) -> None:
                 ours = prepare(kernel, n, dtype, team, count, capacity)
                 peer = prepare(kernel_named("gemm.blas"), n, dtype, team, count)
                 with blas_threads(count):
-                    pairs = _alternated(ours, peer, count, rounds)
+                    pairs = _alternated(ours, peer, rounds)
                 ceiling = ComputeProbe(stage).measure(isa, dtype, "fma", count, 0.1)
                 ratios = sorted(theirs / mine for mine, theirs in pairs)
                 rate, peer_rate = (kernel.work_of(n, dtype).flops / median(pair[k] for pair in pairs) for k in (0, 1))
@@ -70,7 +69,7 @@ def compare_blas(team: Team, threads: Sequence[int], rounds: int) -> None:
                 )
 
 
-def _alternated(ours: Subject, peer: Subject, threads: int, rounds: int) -> list[tuple[float, float]]:
+def _alternated(ours: Subject, peer: Subject, rounds: int) -> list[tuple[float, float]]:
     """Return (our seconds per call, the peer's) of each round; who goes first changes from round to round."""
 
     def repeats_of(subject: Subject) -> int:
@@ -82,8 +81,7 @@ def _alternated(ours: Subject, peer: Subject, threads: int, rounds: int) -> list
         times = [0.0, 0.0]
         for which in (0, 1) if number % 2 else (1, 0):
             subject = (ours, peer)[which]
-            if threads > 1:
-                time.sleep(_SETTLE_S)
+            time.sleep(max(settle_s(ours), settle_s(peer)))
             subject.take(1)
             times[which] = subject.take(repeats[which])[0] / repeats[which]
         pairs.append((times[0], times[1]))

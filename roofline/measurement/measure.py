@@ -29,10 +29,19 @@ _FEWEST_SAMPLES = 3
 """Samples that a point gets whatever its budget, unless they take _PATIENCE_S longer."""
 _PATIENCE_S = 1.0
 _SETTLE_S = 0.5e-3
-"""Pause after a parallel kernel: a library's idle threads go on spinning for a while, on the cores of our team."""
+"""Pause after a parallel kernel, whose idle threads go on spinning for a while on the cores of our team."""
+_LIBRARY_SETTLE_S = 0.03
+"""The same after a library: OpenBLAS's threads spin for 2^26 ticks of the clock."""
 _ROOF_SAMPLES = 2
 """Roof samples per block, of which the better counts: an interrupt in one must not make the kernel look good."""
 _N_MULTIPLE = 64
+
+
+def settle_s(subject: Subject) -> float:
+    """Return how long the threads of a subject go on spinning when their work is done."""
+    if subject.threads == 1:
+        return 0.0
+    return _SETTLE_S if subject.kernel.compiled else _LIBRARY_SETTLE_S
 
 
 @dataclass(frozen=True)
@@ -133,8 +142,7 @@ class KernelProbe:
             interval_s, hz = subject.take(repeats)
             samples_s.append(interval_s / repeats)
             clock_hz.append(hz)
-            if subject.threads > 1:
-                sleep(_SETTLE_S)
+            sleep(settle_s(subject))
             if sampler:
                 roof_rates.append(sampler.best_rate(_ROOF_SAMPLES))
             enough = len(samples_s) >= _LEAST_SAMPLES
