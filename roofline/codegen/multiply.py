@@ -59,7 +59,8 @@ def has_contiguous_rows(array: Any) -> bool:
 
 @overload(has_contiguous_rows, inline="always", strict=False)
 def _has_contiguous_rows(array: Any) -> Any:
-    return lambda array: array.strides[1] == array.itemsize and array.strides[0] % array.itemsize == 0
+    # `&`: what is inlined must not branch
+    return lambda array: (array.strides[1] == array.itemsize) & (array.strides[0] % array.itemsize == 0)
 
 
 def pack_panels(panels: Any, start: int, B: Any, k: int, depth: int, j: int, columns: int) -> None:

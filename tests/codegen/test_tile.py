@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 
@@ -37,6 +38,7 @@ def isa_on(target: str) -> Isa:
     return next(isa for isa in ISAS if (isa.arch, isa.name) == (arch, WIDEST[target]))
 
 
+@cache
 def hot_loop(target: str, dtype: str) -> list[Instruction]:
     """Return the loop over the depth, from the assembly of a target."""
     assembly = tile_assembly(target, isa_on(target), dtype)

@@ -88,7 +88,7 @@ def close(found: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f64", "f32"])
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)
 @given(m=sizes, n=sizes, k=sizes, of_c=views, of_a=views, of_b=views, depth=depths, width=widths)
 @example(m=70, n=WIDTH + 1, k=65, of_c="rows", of_a="rows", of_b="rows", depth=3, width=1)
 @example(m=9, n=3, k=0, of_c="columns", of_a="rows", of_b="rows", depth=1, width=1)
