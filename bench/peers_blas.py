@@ -60,6 +60,7 @@ def compare_blas(team: Team, threads: Sequence[int], rounds: int) -> None:
                 peer = prepare(kernel_named("gemm.blas"), n, dtype, team, count)
                 with blas_threads(count):
                     pairs = _alternated(ours, peer, rounds)
+                time.sleep(settle_s(peer))
                 ceiling = ComputeProbe(stage).measure(isa, dtype, "fma", count, 0.1)
                 ratios = sorted(theirs / mine for mine, theirs in pairs)
                 rate, peer_rate = (kernel.work_of(n, dtype).flops / median(pair[k] for pair in pairs) for k in (0, 1))

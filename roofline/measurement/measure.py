@@ -30,8 +30,8 @@ _FEWEST_SAMPLES = 3
 _PATIENCE_S = 1.0
 _SETTLE_S = 0.5e-3
 """Pause after a parallel kernel, whose idle threads go on spinning for a while on the cores of our team."""
-_LIBRARY_SETTLE_S = 0.03
-"""The same after a library: OpenBLAS's threads spin for 2^26 ticks of the clock."""
+_LIBRARY_SETTLE_S = 0.12
+"""The same after a library: OpenBLAS's threads spin for 2^28 ticks of the clock."""
 _ROOF_SAMPLES = 2
 """Roof samples per block, of which the better counts: an interrupt in one must not make the kernel look good."""
 _N_MULTIPLE = 64
