@@ -41,7 +41,9 @@ def _lanes_of(array: Any) -> Any:
 
 def aligned_start(array: Any) -> int:
     """Return the index of the first element of a vector that starts a cache line; 0 for an array that counts."""
-    return 0
+    if not isinstance(array, np.ndarray) or array.dtype == object:
+        return 0
+    return int(-array.ctypes.data % LINE_BYTES // array.itemsize)
 
 
 @overload(aligned_start, inline="always", strict=False)

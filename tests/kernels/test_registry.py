@@ -62,7 +62,9 @@ def test_an_improved_kernel_shares_work_data_and_reference_or_brings_all_three()
             assert better.family == plain.family
             shared = [getattr(better, part) is getattr(plain, part) for part in ("work", "arguments", "reference")]
             # the same job on data of another kind: quantised weights
-            assert all(shared) or (better.family == "quantised" and not any(shared)), better.name
+            other_data = better.family == "quantised" and not any(shared)
+            other_order = better.name == "gemv.columns" and shared == [True, False, True]
+            assert all(shared) or other_data or other_order, better.name
 
 
 def test_a_kernel_is_found_by_its_full_name():
@@ -77,8 +79,8 @@ def test_an_unknown_kernel_says_the_nearest_and_how_to_list_them():
 @pytest.mark.parametrize(
     ("patterns", "names"),
     [
-        (["gemv"], ["gemv.naive", "gemv.blocked", "gemv.blas"]),
-        (["*.naive"], ["gemv.naive", "gemm.naive"]),
+        (["gemv"], ["gemv.naive", "gemv.columns", "gemv.blocked", "gemv.parallel", "gemv.blas"]),
+        (["gem?.naive"], ["gemv.naive", "gemm.naive"]),
         (["gemm.bl*", "stream.add"], ["stream.add", "gemm.blocked", "gemm.blas"]),
         (["stream.cop[xy]", "stream.copy"], ["stream.copy"]),
         (["blas"], ["blas.axpy", "blas.dot"]),
