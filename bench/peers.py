@@ -10,6 +10,7 @@ and the best sample, which is what a ceiling reports.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -29,7 +30,7 @@ from roofline.measurement.compute import ComputeProbe
 from roofline.measurement.levels import working_set_bytes
 from roofline.measurement.memory import MemoryProbe
 from roofline.measurement.probe import stage_for
-from roofline.measurement.team import Team
+from roofline.measurement.team import Team, pin_library_threads, pool_variables
 from roofline.model.ceilings import ComputeCeiling, MemoryCeiling
 from roofline.model.isa import isa_named, isas_of
 
@@ -192,6 +193,8 @@ COMPARISONS: dict[str, Callable[[Team, Sequence[int], int], None]] = {
 def main(what: str, rounds: int) -> None:
     """Compare with peers."""
     cpus = usable_cpus()
+    os.environ.update(pool_variables(len(cpus), cpus))  # Numba loads its thread pool at first use
+    pin_library_threads(cpus)
     try:
         with Team(cpus, len(cpus)) as team:
             COMPARISONS[what](team, sorted({1, len(cpus)}), rounds)

@@ -13,7 +13,6 @@ from roofline.kernels.library import blas_threads
 from roofline.kernels.registry import kernel_named
 from roofline.measurement.compute import ComputeProbe
 from roofline.measurement.levels import core_capacity, find_levels, sweep_sizes
-from roofline.measurement.measure import settle_s
 from roofline.measurement.memory import MemoryProbe
 from roofline.measurement.probe import Stage, stage_for
 from roofline.measurement.sampling import calibrate
@@ -26,6 +25,8 @@ from roofline.model.run import Level
 
 SIZES = (128, 256, 384, 512, 768, 1024, 1536, 2048)
 SAMPLE_S = 0.02
+SPIN_S = 0.12
+"""OpenBLAS's idle threads spin for 2^28 ticks of the clock; nothing is timed beside them."""
 
 
 def found_levels(stage: Stage, threads: int) -> tuple[Level, ...]:
@@ -60,7 +61,7 @@ def compare_blas(team: Team, threads: Sequence[int], rounds: int) -> None:
                 peer = prepare(kernel_named("gemm.blas"), n, dtype, team, count)
                 with blas_threads(count):
                     pairs = _alternated(ours, peer, rounds)
-                time.sleep(settle_s(peer))
+                time.sleep(SPIN_S)
                 ceiling = ComputeProbe(stage).measure(isa, dtype, "fma", count, 0.1)
                 ratios = sorted(theirs / mine for mine, theirs in pairs)
                 rate, peer_rate = (kernel.work_of(n, dtype).flops / median(pair[k] for pair in pairs) for k in (0, 1))
@@ -82,7 +83,7 @@ def _alternated(ours: Subject, peer: Subject, rounds: int) -> list[tuple[float, 
         times = [0.0, 0.0]
         for which in (0, 1) if number % 2 else (1, 0):
             subject = (ours, peer)[which]
-            time.sleep(max(settle_s(ours), settle_s(peer)))
+            time.sleep(SPIN_S)
             subject.take(1)
             times[which] = subject.take(repeats[which])[0] / repeats[which]
         pairs.append((times[0], times[1]))

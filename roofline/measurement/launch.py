@@ -18,6 +18,7 @@ from roofline.measurement.interruption import Interruption, catch_signals
 from roofline.measurement.message import Began, Finished, Request
 from roofline.measurement.plan import KernelPoint, Plan
 from roofline.measurement.process import WORKER, Died, Silent, WorkerProcess
+from roofline.measurement.team import pool_variables
 from roofline.model.machine import Machine
 from roofline.model.run import Caveat, CaveatFound, Failure, PointFailed, Record, Run
 from roofline.model.struct import Value
@@ -189,15 +190,7 @@ class _Session:
 
     def _environment(self) -> dict[str, str]:
         """Return the worker's environment: this one's, with thread pools as large as the plan and our code cache."""
-        threads = str(max(self.plan.threads))
-        ours = {
-            "NUMBA_NUM_THREADS": threads,
-            "OMP_NUM_THREADS": threads,
-            "OPENBLAS_NUM_THREADS": threads,
-            # Idle threads of a library must not spin into the next sample, which is another's.
-            "GOMP_SPINCOUNT": "20000",
-            "OPENBLAS_THREAD_TIMEOUT": "14",
-        }
+        ours = pool_variables(max(self.plan.threads), self.plan.cpus)
         if self.cache is not None:
             ours["NUMBA_CACHE_DIR"] = str(self.cache.folder)
         kept = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}

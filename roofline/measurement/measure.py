@@ -30,18 +30,9 @@ _FEWEST_SAMPLES = 3
 _PATIENCE_S = 1.0
 _SETTLE_S = 0.5e-3
 """Pause after a parallel kernel, whose idle threads go on spinning for a while on the cores of our team."""
-_LIBRARY_SETTLE_S = 0.12
-"""The same after a library: OpenBLAS's threads spin for 2^28 ticks of the clock."""
 _ROOF_SAMPLES = 2
 """Roof samples per block, of which the better counts: an interrupt in one must not make the kernel look good."""
 _N_MULTIPLE = 64
-
-
-def settle_s(subject: Subject) -> float:
-    """Return how long the threads of a subject go on spinning when their work is done."""
-    if subject.threads == 1:
-        return 0.0
-    return _SETTLE_S if subject.kernel.compiled else _LIBRARY_SETTLE_S
 
 
 @dataclass(frozen=True)
@@ -142,7 +133,8 @@ class KernelProbe:
             interval_s, hz = subject.take(repeats)
             samples_s.append(interval_s / repeats)
             clock_hz.append(hz)
-            sleep(settle_s(subject))
+            if subject.threads > 1:
+                sleep(_SETTLE_S)
             if sampler:
                 roof_rates.append(sampler.best_rate(_ROOF_SAMPLES))
             enough = len(samples_s) >= _LEAST_SAMPLES

@@ -52,7 +52,7 @@ class Subject:
     def take(self, repeats: int) -> tuple[float, float]:
         """Return (seconds of one clock interval around `repeats` calls, clock held right after in Hz)."""
         out = np.zeros((1, 3), np.int64)
-        if self.threads == 1:
+        if self.threads == 1 or not self.kernel.compiled:
             self.team.each(lambda _: self.block(repeats, out[0]), 1)
         else:
             self.block(repeats, out[0])
@@ -82,7 +82,7 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
     `capacity` is what one core's caches hold: kernels with tiles size them by it.
 
     One thread: everything runs on the team's first, pinned thread. More: the kernel's own parallel loop runs on
-    Numba's threads (or the library's), which are as many and share the same CPUs, but choose freely among them.
+    Numba's threads, or the library's threads help the team's first: as many, on the same CPUs.
     """
     parallel = threads > 1
     arguments = kernel.make_arguments(n, dtype, np.random.default_rng(SEED), capacity)

@@ -30,7 +30,7 @@ from roofline.measurement.plan import WEIGHTS, ComputePoint, KernelPoint, Memory
 from roofline.measurement.probe import stage_for
 from roofline.measurement.subject import prepare
 from roofline.measurement.sweep import sweep
-from roofline.measurement.team import Team
+from roofline.measurement.team import Team, pin_library_threads
 from roofline.measurement.verdict import doubts
 from roofline.model.ceilings import AnyCeiling
 from roofline.model.isa import Isa, isa_named, isas_of
@@ -210,15 +210,17 @@ def main() -> None:
 
         request = request_from(sys.stdin.buffer.readline())
         plan = request.plan
-        if plan.cpus and hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(0, set(plan.cpus[: plan.threads[-1]]))
-        with Team(plan.cpus[: plan.threads[-1]], plan.threads[-1]) as team:
+        cpus = plan.cpus[: plan.threads[-1]]
+        if cpus and hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, set(cpus))
+            pin_library_threads(cpus)
+        with Team(cpus, plan.threads[-1]) as team:
             worker = Worker(request, team)
             if request.compile_only is not None:
                 worker.compile(request.compile_only, send)
             else:
                 send(libraries())
-                if plan.cpus and not team.pinned:
+                if cpus and not team.pinned:
                     send(CaveatFound(caveat=UNPINNED))
                 worker.run(send)
         send(Finished())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 
 import pytest
 
-from roofline.measurement.team import Team, pin_to
+from roofline.measurement.team import Team, pin_library_threads, pin_to, pool_variables
 
 can_pin = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system pins no threads")
 
@@ -85,3 +87,36 @@ def test_threads_end_with_the_team() -> None:
     for thread in threads:
         thread.join(timeout=30)
         assert not thread.is_alive()
+
+
+_PINNED_IN_A_FRESH_PROCESS = """
+import os, threading
+first = threading.Event()
+threads = [threading.Thread(target=first.wait, daemon=True) for _ in range(3)]
+for thread in threads:
+    thread.start()
+from roofline.measurement.team import pin_library_threads
+allowed = sorted(os.sched_getaffinity(0))
+pin_library_threads((allowed[0], allowed[-1]))
+assert sorted(os.sched_getaffinity(0)) == allowed
+print(all(os.sched_getaffinity(thread.native_id) == {allowed[-1]} for thread in threads))
+first.set()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of a library's threads")
+def test_threads_that_libraries_have_started_are_kept_off_the_callers_cpu() -> None:
+    done = subprocess.run([sys.executable, "-c", _PINNED_IN_A_FRESH_PROCESS], capture_output=True, text=True)
+    assert done.stdout.strip() == "True", done.stderr
+
+
+def test_one_cpu_leaves_library_threads_where_they_are() -> None:
+    pin_library_threads((0,))
+    pin_library_threads(())
+
+
+def test_thread_pools_are_told_how_many_threads_and_where_each_stays() -> None:
+    variables = pool_variables(2, (4, 6, 8))
+    assert variables["OMP_PLACES"] == "{4},{6}"
+    assert {variables[f"{library}_NUM_THREADS"] for library in ("NUMBA", "OMP", "OPENBLAS")} == {"2"}
+    assert "OMP_PLACES" not in pool_variables(2, ())
