@@ -33,8 +33,8 @@ def encode(run: Run) -> bytes:
     """Write a run as its JSON document.
 
     Each measurement carries a `derived` object: `median_s, interval_s, spread, flop_per_s, byte_per_s,
-    flop_per_byte, percent_of_roof, roof_flop_per_s, bound, percent_of_ceiling`. Raises ArchiveError naming the
-    field for anything that `decode` would refuse, so that what is written can be read.
+    flop_per_byte, percent_of_roof, percent_as_timed, roof_flop_per_s, bound, percent_of_ceiling`. Raises
+    ArchiveError naming the field for anything that `decode` would refuse, so that what is written can be read.
     """
     source = f"run {shown(run.id)}"
     checked = from_tree(to_tree(run, source), source)

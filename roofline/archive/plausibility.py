@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from roofline.archive.identity import RUN_ID, label_defect
 from roofline.archive.tree import Defect, shown
 from roofline.model.ceilings import Ceiling, ComputeCeiling
-from roofline.model.measurement import STATUSES, TOLERANCE_PERCENT, Measurement
+from roofline.model.measurement import STATUSES, Measurement
 from roofline.model.run import (
     ComputeMeasured,
     KernelMeasured,
@@ -66,8 +66,7 @@ def without_the_impossible(run: Run) -> Run:
 
     def judged(measurement: Measurement) -> Measurement:
         derived = run.derived(measurement) if measurement.drawable else None
-        percent = None if derived is None else derived.percent_of_roof
-        if percent is None or percent <= 100 + TOLERANCE_PERCENT:
+        if derived is None or not derived.is_above_roof:
             return measurement
         return replace(measurement, status="above_roof", status_codes=("ARCHIVE",))
 

@@ -15,7 +15,7 @@ from roofline.measurement.plan import KernelPoint
 from roofline.measurement.probe import Sampler, Stage
 from roofline.measurement.sampling import calibrate, is_precise
 from roofline.measurement.subject import Subject, prepare
-from roofline.measurement.verdict import judged, level_of
+from roofline.measurement.verdict import level_of
 from roofline.model.ceilings import Ceiling, Ceilings, ComputeCeiling
 from roofline.model.isa import Isa, isa_of_register
 from roofline.model.measurement import Measurement
@@ -48,7 +48,7 @@ class KernelProbe:
     """What one thread's working set may take at most."""
 
     def measure(self, kernel: Kernel, point: KernelPoint, ceilings: Ceilings, budget_s: float) -> Measurement:
-        """Return the measurement of one point.
+        """Return the measurement of one point, not yet judged.
 
         Raises WrongResult when the result differs from the reference, MeasurementError when the point's level
         cannot be measured here.
@@ -63,31 +63,27 @@ class KernelProbe:
         with subject.limits():
             repeats, samples_s, clock_hz, roof_rates, stopped = self._alternate(subject, own, budget_s)
         subject.confirm()
-        return judged(
-            Measurement(
-                kernel=kernel.name,
-                variant="parallel" if point.threads > 1 else "serial",
-                n=n,
-                dtype=point.dtype,
-                threads=point.threads,
-                digest=kernel.digest,
-                work=work,
-                own_work=own_work if own_work != work else None,
-                improves=kernel.improves,
-                tiles=subject.tiles,
-                level=level,
-                ceiling=own.name if own is not None else "",
-                repeats=repeats,
-                samples_s=tuple(samples_s),
-                roof_samples=tuple(roof_rates),
-                clock_samples_hz=tuple(clock_hz),
-                error=subject.error,
-                tolerance=subject.tolerance,
-                vector_register=subject.register,
-                stopped=stopped,
-            ),
-            ceilings,
-            kernel.compiled,
+        return Measurement(
+            kernel=kernel.name,
+            variant="parallel" if point.threads > 1 else "serial",
+            n=n,
+            dtype=point.dtype,
+            threads=point.threads,
+            digest=kernel.digest,
+            work=work,
+            own_work=own_work if own_work != work else None,
+            improves=kernel.improves,
+            tiles=subject.tiles,
+            level=level,
+            ceiling=own.name if own is not None else "",
+            repeats=repeats,
+            samples_s=tuple(samples_s),
+            roof_samples=tuple(roof_rates),
+            clock_samples_hz=tuple(clock_hz),
+            error=subject.error,
+            tolerance=subject.tolerance,
+            vector_register=subject.register,
+            stopped=stopped,
         )
 
     def _size_in_level(self, kernel: Kernel, point: KernelPoint) -> int:

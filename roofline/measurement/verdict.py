@@ -37,12 +37,24 @@ def judged(measurement: Measurement, ceilings: Ceilings, compiled: bool = True) 
     if measurement.vector_register is None and compiled and measurement.work.flops:
         return replace(measurement, status="invalid", status_codes=("DCE",))
     codes = (*(("NOISY",) if derived.spread > NOISY_SPREAD else ()), *_unsteady(measurement, ceilings))
-    if derived.percent_of_roof is not None and derived.percent_of_roof > 100 + TOLERANCE_PERCENT:
+    if derived.is_above_roof:
         memory_bound = derived.bound is not None and derived.bound.startswith(f"{measurement.level} ")
         unsure = bool(codes) or len(measurement.samples_s) < FEW_SAMPLES
         cause = "NOISY" if unsure else "NEARER_LEVEL" if memory_bound else "ROOF_TOO_LOW"
         return replace(measurement, status="above_roof", status_codes=(cause,))
     return replace(measurement, status="degraded", status_codes=codes) if codes else measurement
+
+
+def too_low(measurement: Measurement, ceilings: Ceilings) -> Ceiling | None:
+    """Return the measurement's own ceiling when the roof's blocks beside the kernel were faster than it, else None.
+
+    A ceiling that was disturbed when it was measured: the blocks run the same code on the same cores.
+    """
+    own = ceilings.named(measurement.ceiling)
+    if own is None or not measurement.roof_samples:
+        return None
+    beside = median(measurement.roof_samples) / own.attainable_flop_per_s(1.0)
+    return own if beside > 1 + TOLERANCE_PERCENT / 100 else None
 
 
 def _unsteady(measurement: Measurement, ceilings: Ceilings) -> tuple[str, ...]:

@@ -31,8 +31,8 @@ from roofline.measurement.probe import stage_for
 from roofline.measurement.subject import prepare
 from roofline.measurement.sweep import sweep
 from roofline.measurement.team import Team, pin_library_threads
-from roofline.measurement.verdict import doubts
-from roofline.model.ceilings import AnyCeiling
+from roofline.measurement.verdict import doubts, judged, too_low
+from roofline.model.ceilings import AnyCeiling, Ceiling, ComputeCeiling
 from roofline.model.isa import Isa, isa_named, isas_of
 from roofline.model.machine import Blas
 from roofline.model.run import (
@@ -57,6 +57,8 @@ UNPINNED = Caveat(
 _COMPILE_N = 8
 _DEFAULT_BUFFER_BYTES = 2**30
 """What one thread's working set may take where the memory budget is unknown."""
+_AGAIN_S = 0.1
+"""What measuring a ceiling again may take."""
 _PR_SET_PDEATHSIG = 1
 
 
@@ -129,19 +131,42 @@ class Worker:
             case KernelPoint():
                 probe = KernelProbe(self.stage, self.compute, self.memory, self.isas, self.levels, self.most_bytes)
                 kernel = kernel_named(point.kernel)
-                yield KernelMeasured(measurement=probe.measure(kernel, point, self.ceilings, budget_s))
+                measurement = probe.measure(kernel, point, self.ceilings, budget_s)
+                if (low := too_low(measurement, self.ceilings)) is not None:
+                    yield from self.raised(low, kernel.name)
+                yield KernelMeasured(measurement=judged(measurement, self.ceilings, kernel.compiled))
+
+    def raised(self, low: Ceiling, kernel: str) -> Iterator[Record]:
+        """Measure a ceiling that was too low again, and yield it with a note of who raised it, if it is higher now."""
+        isa = isa_named(low.isa, self.isas)
+        if isinstance(low, ComputeCeiling):
+            compute = self.compute.measure(isa, low.dtype, low.op, low.threads, _AGAIN_S)
+            if compute.flop_per_s > low.flop_per_s:
+                yield ComputeMeasured(ceiling=self.kept(_raised(compute, kernel)))
+        else:
+            size = low.working_set_bytes
+            memory = self.memory.measure(low.level, low.pattern, isa, low.threads, size, _AGAIN_S)
+            if memory.byte_per_s > low.byte_per_s:
+                yield MemoryMeasured(ceiling=self.kept(_raised(memory, kernel)))
 
     def believed(self, measure: Callable[[], AnyCeiling]) -> AnyCeiling:
         """Return a ceiling, measured once more when it contradicts the others, with caveats if it still does."""
-        private: list[str] = [level.name for level in self.levels if level.shared_by == 1 and level.name != "DRAM"]
         ceiling: AnyCeiling = measure()
-        if doubts(ceiling, self.ceilings, private):
+        if self.doubts(ceiling):
             again: AnyCeiling = measure()
             ceiling = again if again.attainable_flop_per_s(1.0) > ceiling.attainable_flop_per_s(1.0) else ceiling
-            caveats = (*ceiling.caveats, *doubts(ceiling, self.ceilings, private))
-            ceiling = replace(ceiling, caveats=caveats)
+        return self.kept(ceiling)
+
+    def kept(self, ceiling: AnyCeiling) -> AnyCeiling:
+        """Return a ceiling with caveats of what contradicts it, remembered for the kernels."""
+        ceiling = replace(ceiling, caveats=(*ceiling.caveats, *self.doubts(ceiling)))
         self.ceilings = self.ceilings.with_ceiling(ceiling)
         return ceiling
+
+    def doubts(self, ceiling: Ceiling) -> tuple[str, ...]:
+        """Return the codes of what makes a ceiling hard to believe beside those measured before."""
+        private = [level.name for level in self.levels if level.shared_by == 1 and level.name != "DRAM"]
+        return doubts(ceiling, self.ceilings, private)
 
     def compile(self, codes: Sequence[str], send: Send) -> None:
         """Compile the code of these names into Numba's cache, so that measuring only loads it."""
@@ -170,6 +195,10 @@ class Worker:
             case KernelPoint():
                 kernel = kernel_named(point.kernel)
                 prepare(kernel, _COMPILE_N, point.dtype, self.stage.team, point.threads).take(1)
+
+
+def _raised(ceiling: AnyCeiling, kernel: str) -> AnyCeiling:
+    return replace(ceiling, raised_by=kernel, caveats=(*ceiling.caveats, "RAISED"))
 
 
 def kind_of(error: RooflineError) -> str:

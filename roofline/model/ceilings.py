@@ -25,6 +25,8 @@ CAVEAT_MEANINGS = {
     "NO_FLAT_TOP": "the best sample stands alone, so the ceiling may be too low; measure again",
     "CORES": "far below one core's times the cores, measured twice: they share what should be each core's own "
     "(hyperthreads, a hypervisor, other programs); measure again on a quiet machine",
+    "RAISED": "too low when it was measured: blocks beside a kernel were faster, so it was measured again then "
+    "(`raised_by` in the archive names the kernel)",
     "WIDTH": "below a narrower register's, measured twice: disturbed, or the wide one lowers the clock; measure again",
 }
 """What the codes in a ceiling's `caveats` tell."""
@@ -57,6 +59,8 @@ class ComputeCeiling(Value, frozen=True, kw_only=True):
     clock_samples_hz: tuple[float, ...] = ()
     """Held clock after each sample, median over the threads."""
     caveats: tuple[str, ...] = ()
+    raised_by: str = ""
+    """Name of the kernel beside which this ceiling proved too low, was measured again and was raised; mostly empty."""
 
     @property
     def name(self) -> str:
@@ -97,6 +101,8 @@ class MemoryCeiling(Value, frozen=True, kw_only=True):
     samples_s: tuple[float, ...] = ()
     clock_samples_hz: tuple[float, ...] = ()
     caveats: tuple[str, ...] = ()
+    raised_by: str = ""
+    """Name of the kernel beside which this ceiling proved too low, was measured again and was raised; mostly empty."""
 
     @property
     def name(self) -> str:
@@ -173,15 +179,21 @@ class Ceilings(Value, frozen=True, kw_only=True):
         return tuple(dict.fromkeys(sorted((c.level for c in self.memory), key=level_order)))
 
     def with_ceiling(self, ceiling: Ceiling) -> Ceilings:
-        """Return these ceilings and one more."""
+        """Return these ceilings and one more; one that has its name gives way to it."""
         if isinstance(ceiling, ComputeCeiling):
-            return Ceilings(compute=(*self.compute, ceiling), memory=self.memory)
-        return Ceilings(compute=self.compute, memory=(*self.memory, ceiling))
+            return Ceilings(compute=_with(self.compute, ceiling), memory=self.memory)
+        return Ceilings(compute=self.compute, memory=_with(self.memory, ceiling))
 
 
 def level_order(level: str) -> tuple[int, str]:
     """Sort key for level names: L1, L2, ... and DRAM last."""
     return (1, level) if level == "DRAM" else (0, level)
+
+
+def _with(ceilings: tuple[AnyCeiling, ...], new: AnyCeiling) -> tuple[AnyCeiling, ...]:
+    by_name = {ceiling.name: ceiling for ceiling in ceilings}
+    by_name[new.name] = new
+    return tuple(by_name.values())
 
 
 def _highest(ceilings: Iterable[AnyCeiling]) -> AnyCeiling | None:

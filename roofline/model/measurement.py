@@ -85,12 +85,21 @@ class Derived(Value, frozen=True, kw_only=True):
     flop_per_byte: float
     percent_of_roof: float | None
     """Of what the machine can do: its highest ceilings for this dtype, thread count, level and access mix."""
+    percent_as_timed: float | None
+    """The same without pairing: the least time that the archived roof allows, over the median time. The two differ
+    where the roof was slower beside the kernel than when it was archived."""
     roof_flop_per_s: float | None
     """That roof at the kernel's intensity; None for a kernel without flops."""
     bound: str | None
     """Name of the ceiling of that roof that binds: what to lift, or to come nearer to."""
     percent_of_ceiling: float | None
     """Of `Measurement.ceiling`, the one that binds at the kernel's own register width; None when not paired."""
+
+    @property
+    def is_above_roof(self) -> bool:
+        """True when the point, paired or as timed, lies further above its roof than samples can."""
+        percents = [percent for percent in (self.percent_of_roof, self.percent_as_timed) if percent is not None]
+        return max(percents, default=0.0) > 100 + TOLERANCE_PERCENT
 
 
 def block_ratios(measurement: Measurement, amount: float) -> list[float]:
@@ -121,7 +130,8 @@ def derive(measurement: Measurement, ceilings: Ceilings) -> Derived | None:
     roof = roof_of(ceilings, dtype=measurement.dtype, threads=measurement.threads, level=measurement.level, work=work)
     least_s = roof.least_s(work)
     bound = roof.bound(work)
-    percent_of_roof = 100 * least_s / median_s if bound is not None else None
+    percent_as_timed = 100 * least_s / median_s if bound is not None else None
+    percent_of_roof = percent_as_timed
     percent_of_ceiling = None
     own = ceilings.named(measurement.ceiling)
     if own is not None:
@@ -142,6 +152,7 @@ def derive(measurement: Measurement, ceilings: Ceilings) -> Derived | None:
         byte_per_s=work.bytes / median_s,
         flop_per_byte=work.flop_per_byte,
         percent_of_roof=percent_of_roof,
+        percent_as_timed=percent_as_timed,
         roof_flop_per_s=roof.attainable_flop_per_s(work.flop_per_byte) if bound and work.flops else None,
         bound=bound.name if bound is not None else None,
         percent_of_ceiling=percent_of_ceiling,

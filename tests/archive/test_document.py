@@ -66,6 +66,7 @@ def test_each_measurement_carries_what_is_derived_from_it() -> None:
             "percent_of_roof": derived.percent_of_roof,
             "roof_flop_per_s": derived.roof_flop_per_s,
             "bound": derived.bound,
+            "percent_as_timed": derived.percent_as_timed,
             "percent_of_ceiling": derived.percent_of_ceiling,
         }
 

@@ -6,7 +6,7 @@ import pytest
 from ceilings_of import compute, memory
 from msgspec.structs import replace
 
-from roofline.measurement.verdict import NOISY_SPREAD, doubts, judged, level_of
+from roofline.measurement.verdict import NOISY_SPREAD, doubts, judged, level_of, too_low
 from roofline.model.ceilings import Ceilings, ComputeCeiling, MemoryCeiling
 from roofline.model.measurement import TOLERANCE_PERCENT, Measurement
 from roofline.model.run import Level
@@ -94,6 +94,26 @@ def test_a_roof_that_varies_or_is_not_the_archived_one_is_told_of(roofs: tuple[f
     assert judged(beside, CEILINGS).status_codes == ("ROOF_UNSTEADY",)
     steady = replace(beside, roof_samples=(99e9,) * 9)
     assert judged(steady, CEILINGS).status == "ok"
+
+
+def test_a_point_above_the_archived_roof_is_refused_though_the_blocks_beside_it_were_faster_still() -> None:
+    """80 % of the blocks beside it, and 160 % of the ceiling that the figure would draw under it."""
+    beside = replace(measured(0.00625, ADDS), ceiling=CEILINGS.compute[0].name, roof_samples=(200e9,) * 9)
+    assert judged(beside, CEILINGS).status == "above_roof"
+
+
+@pytest.mark.parametrize(("beside", "low"), [(99e9, False), (102e9, False), (110e9, True), (200e9, True)])
+def test_a_ceiling_is_too_low_when_its_blocks_beside_a_kernel_are_faster(beside: float, low: bool) -> None:
+    own = CEILINGS.compute[0]
+    # One fast block in five proves nothing: the middle one counts.
+    roofs = (beside, beside, 300e9, beside, beside)
+    measurement = replace(measured(0.03, ADDS, samples=(0.03,) * 4), ceiling=own.name, roof_samples=roofs)
+    assert too_low(measurement, CEILINGS) == (own if low else None)
+
+
+def test_a_ceiling_without_blocks_beside_a_kernel_is_not_too_low() -> None:
+    assert too_low(replace(measured(0.03, ADDS), ceiling=CEILINGS.compute[0].name), CEILINGS) is None
+    assert too_low(replace(measured(0.03, ADDS), roof_samples=(9e99,) * 9), CEILINGS) is None
 
 
 def test_few_samples_above_the_roof_accuse_only_the_noise() -> None:

@@ -9,15 +9,22 @@ import sys
 from pathlib import Path
 
 import pytest
+from ceilings_of import compute
 from fakes import empty_run, runs, still_running
 from msgspec.structs import replace
 
 from roofline.errors import CodegenError, MeasurementError, RooflineError, UsageError, WrongResult
 from roofline.host.machine import read_machine
 from roofline.measurement.launch import launch
+from roofline.measurement.measure import KernelProbe
+from roofline.measurement.message import Request
 from roofline.measurement.plan import ComputePoint, KernelPoint, MemoryPoint, Plan, SweepPoints
-from roofline.measurement.worker import kind_of
-from roofline.model.run import Record
+from roofline.measurement.team import Team
+from roofline.measurement.worker import Worker, kind_of
+from roofline.model.ceilings import Ceilings
+from roofline.model.measurement import Measurement
+from roofline.model.run import ComputeMeasured, KernelMeasured, Record
+from roofline.model.work import Work
 
 PLAN = Plan(
     mode="run",
@@ -82,6 +89,51 @@ def test_a_tiny_plan_is_measured_audited_and_checked(tmp_path: Path, monkeypatch
     for record in kept:
         grown = grown.with_record(record)
     assert replace(grown, elapsed_s=run.elapsed_s, complete=True) == run
+
+
+def raising_worker(monkeypatch: pytest.MonkeyPatch, again: float) -> tuple[list[Record], Ceilings]:
+    """Return the records of one kernel whose own ceiling of 100 Gflop/s gives `again` when it is measured again."""
+    low = compute(100e9, isa="scalar")
+    beside = Measurement(
+        kernel="stream.triad",
+        n=1000,
+        dtype="f64",
+        threads=1,
+        work=Work(flops=10**9, read_bytes=8, write_bytes=8),
+        level="L1",
+        ceiling=low.name,
+        repeats=1,
+        samples_s=(0.00625,) * 6,
+        roof_samples=(200e9,) * 7,
+        vector_register="xmm",
+    )
+    monkeypatch.setattr(KernelProbe, "measure", lambda *_: beside)
+    with Team((), 1) as team:
+        request = Request(plan=PLAN, machine=read_machine(), first=3, spent_s=0.0, ceilings=Ceilings(compute=(low,)))
+        worker = Worker(request, team)
+        monkeypatch.setattr(worker.compute, "measure", lambda *_: compute(again, isa="scalar"))
+        records = list(worker.measured(PLAN.points[3], 0.1, lambda: None))
+        return records, worker.ceilings
+
+
+def test_a_ceiling_that_blocks_beside_a_kernel_prove_too_low_is_measured_again_and_raised(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (raised, measured), ceilings = raising_worker(monkeypatch, 201e9)
+    assert isinstance(raised, ComputeMeasured)
+    assert raised.ceiling == replace(compute(201e9, isa="scalar"), raised_by="stream.triad", caveats=("RAISED",))
+    assert ceilings.compute == (raised.ceiling,)
+    assert isinstance(measured, KernelMeasured)
+    assert measured.measurement.status == "ok"
+
+
+def test_a_ceiling_that_is_no_higher_the_second_time_stays_and_what_lies_above_it_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (measured,), ceilings = raising_worker(monkeypatch, 99e9)
+    assert ceilings.compute == (compute(100e9, isa="scalar"),)
+    assert isinstance(measured, KernelMeasured)
+    assert measured.measurement.status == "above_roof"
 
 
 @pytest.mark.parametrize(

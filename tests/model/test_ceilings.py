@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ceilings_of import compute, memory
+from msgspec.structs import replace
 
 from roofline.model.ceilings import Ceilings
 
@@ -53,6 +54,12 @@ def test_one_more_ceiling_goes_to_its_kind_and_leaves_the_old_value_alone() -> N
     assert grown == Ceilings(compute=(HIGH, LOW), memory=(L2,))
     assert grown.all == (HIGH, LOW, L2)
     assert Ceilings() == Ceilings(compute=(), memory=())
+
+
+def test_a_ceiling_takes_the_place_of_one_with_its_name() -> None:
+    raised = replace(HIGH, flop_per_s=2 * HIGH.flop_per_s)
+    grown = Ceilings(compute=(HIGH, LOW)).with_ceiling(raised)
+    assert grown.compute == (raised, LOW)
 
 
 def test_a_compute_ceiling_is_flat_and_a_memory_ceiling_rises() -> None:

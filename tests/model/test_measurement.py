@@ -127,6 +127,21 @@ def test_steady_drift_over_the_whole_run_cancels_exactly(step: float, count: int
     assert percents(paired).roof == pytest.approx(100 * share, rel=1e-9)
 
 
+def test_a_roof_that_was_slower_beside_the_kernel_parts_the_paired_percentage_from_the_one_as_timed() -> None:
+    paired = measured(TRIAD, (4.8e-6,) * 3, ceiling=SLOPE.name, roof_samples=(0.5e9,) * 4)
+    derived = derive(paired, ROOFS)
+    assert derived is not None
+    assert (derived.percent_of_roof, derived.percent_as_timed) == (pytest.approx(100.0), pytest.approx(50.0))
+    assert not derived.is_above_roof
+
+
+@pytest.mark.parametrize("beside", [1e9, 4e9])
+def test_a_point_is_above_its_roof_when_either_percentage_is(beside: float) -> None:
+    above = derive(measured(TRIAD, (1.2e-6,) * 3, ceiling=SLOPE.name, roof_samples=(beside,) * 4), ROOFS)
+    assert above is not None
+    assert above.is_above_roof
+
+
 def test_percent_of_ceiling_is_the_median_over_blocks() -> None:
     paired = measured(TRIAD, (2.4e-6, 4.8e-6, 24e-6), ceiling=SLOPE.name, roof_samples=(1e9,) * 4)
     assert percents(paired).ceiling == pytest.approx(50.0)
