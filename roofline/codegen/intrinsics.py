@@ -154,14 +154,3 @@ def wait_for_all(typing_context: Any, counter_address: Any, threads: Any) -> Any
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64), codegen
-
-
-@_intrinsic
-def clobber_memory(typing_context: Any) -> Any:
-    """Tell the optimiser that all memory may have changed."""
-
-    def codegen(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> ir.Value:
-        emit.clobber_memory(builder)
-        return context.get_dummy_value()
-
-    return types.void(), codegen

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from roofline.codegen.call import call_repeatedly
 from roofline.codegen.emit import CHAIN_ADDS
 from roofline.codegen.intrinsics import (
     add_chain,
     arithmetic_chains,
-    clobber_memory,
     clock_ns,
     dot_product_chains,
     stream_passes,
@@ -104,11 +104,9 @@ def stream_block(pattern: str, lanes: int, unroll: int, segments: int, ahead_byt
 
 
 _KERNEL_BLOCK = """
-def {name}(repeats, chain_turns, sink, out, {arguments}):
+def {name}(address, repeats, chain_turns, sink, out, {arguments}):
     start = clock_ns()
-    for _ in range(repeats):
-        {store}kernel({arguments})
-        clobber_memory()
+    {store}call_repeatedly(address, repeats, {result}, ({arguments},))
     stop = clock_ns()
     add_chain(chain_turns)
     out[0] = start
@@ -118,22 +116,23 @@ def {name}(repeats, chain_turns, sink, out, {arguments}):
 
 
 @cache
-def kernel_block(kernel: Callable[..., Any], name: str, arguments: int, returns: bool) -> Any:
-    """Return the block for one sample of a kernel: `repeats` calls with the optimiser barrier between them.
+def kernel_block(arguments: int, returns: bool) -> Any:
+    """Return the block for one sample of a kernel of so many arguments: `repeats` calls with a barrier between them.
 
-    `kernel` is a Numba function of `arguments` arguments; what it returns is stored to `sink[0]`, `out` receives
-    start, stop and end of the add chain. `name` must be unique to kernel, digest and variant: Numba's cache keys by it.
+    Its arguments: the kernel's address, repeats, chain turns, the array whose first element receives what the kernel
+    `returns`, the int64 array that receives start, stop and end of the add chain, and the kernel's own.
     """
+    name = f"kernel_block_{arguments}" + ("_returns" if returns else "")
     source = _KERNEL_BLOCK.format(
         name=name,
         arguments=", ".join(f"x{number}" for number in range(arguments)),
         store="sink[0] = " if returns else "",
+        result="sink[0]" if returns else "None",
     )
     scope: dict[str, Any] = {
         "__name__": __name__,  # a cached function is bound to its module again when it is loaded
-        "kernel": kernel,
+        "call_repeatedly": call_repeatedly,
         "clock_ns": clock_ns,
-        "clobber_memory": clobber_memory,
         "add_chain": add_chain,
     }
     exec(compile(source, __file__, "exec"), scope)  # this file's name is what lets Numba cache it

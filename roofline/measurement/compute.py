@@ -19,8 +19,8 @@ from roofline.measurement.sampling import calibrate
 from roofline.model.ceilings import Audit, ComputeCeiling
 from roofline.model.isa import Isa
 
-CHAINS = (8, 10, 12, 16, 24)
-"""Accumulators that the search tries: latency x ports is 8 on most cores (4 x 2) and 16 on the widest."""
+CHAINS = (8, 12, 16)
+"""Accumulators that the search tries: latency x ports is 8 on most cores (4 x 2) and 16 on the widest (4 x 4)."""
 SPARE_REGISTERS = 4
 """Registers that the factor and both signs of the term need beside the accumulators, and one to spare."""
 

@@ -26,7 +26,6 @@ NEAR_SHAPES: tuple[Shape, ...] = ((8, 1, 0), (16, 2, 0))
 """What the search tries in the caches of one core."""
 FAR_SHAPES: tuple[Shape, ...] = ((8, 1, 0), (16, 4, 0), (16, 4, 2048), (16, 8, 2048))
 """The same for what lies beyond: several streams keep more of memory busy than one, and fetches more than loads."""
-SHAPES = tuple(sorted({*NEAR_SHAPES, *FAR_SHAPES}))
 SWEEP_SHAPE: Shape = (8, 1, 0)
 FAR_BYTES = 1.5 * 2**20
 """Working sets from here on are taken to lie beyond the caches of one core."""
@@ -36,6 +35,16 @@ DTYPE = "f64"
 _FLAT_WITHIN = 0.02
 _SEARCH_SAMPLES = 3
 _SCALAR = numpy_type(DTYPE)(0.5)
+
+
+def shapes_for(isa: Isa, pattern: str, far: bool) -> tuple[Shape, ...]:
+    """Return the shapes that the search tries, near or `far`.
+
+    Lines that are only written need no fetch, and neither do single elements: they take longer than memory.
+    """
+    loads, _ = accesses_of(pattern)
+    fetches = loads > 0 and isa.name != "scalar"
+    return tuple(shape for shape in (FAR_SHAPES if far else NEAR_SHAPES) if fetches or not shape[2])
 
 
 @cache
@@ -140,12 +149,9 @@ class MemoryProbe:
 
     def _best_shape(self, isa: Isa, pattern: str, threads: int, working_set_bytes: int) -> Shape:
         """Return the shape that is fastest on this working set; CodegenError when no shape passes its audit."""
-        shapes = FAR_SHAPES if working_set_bytes >= FAR_BYTES else NEAR_SHAPES
-        loads, _ = accesses_of(pattern)
-        shapes = tuple(shape for shape in shapes if loads or not shape[2])
         rates: dict[Shape, float] = {}
         refusals: list[CodegenError] = []
-        for shape in shapes:
+        for shape in shapes_for(isa, pattern, working_set_bytes >= FAR_BYTES):
             try:
                 sampler, _ = self.sampler(isa, pattern, shape, threads, working_set_bytes)
                 rates[shape] = sampler.best_rate(_SEARCH_SAMPLES)

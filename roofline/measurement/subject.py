@@ -12,8 +12,10 @@ from typing import Any
 import numba
 import numpy as np
 from numba import njit, prange
+from numba.np.numpy_support import as_dtype
 
 from roofline.codegen.assembly import assembly_of
+from roofline.codegen.call import address_of
 from roofline.codegen.reading import vector_register
 from roofline.errors import WrongResult
 from roofline.kernels.capacity import UNKNOWN, Capacity
@@ -98,16 +100,17 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
     first = twins[0]
     output = first if isinstance(first, np.ndarray) and kernel.only_writes(n, dtype, first) else None
     if kernel.compiled:
-        variant = "parallel" if parallel else "serial"
-        name = f"{kernel.name.replace('.', '_')}_{variant}_{kernel.digest}"
-        types = tuple(map(numba.typeof, arguments))
-        returns = call.overloads[types].signature.return_type != numba.types.none
-        timed = kernel_block(call, name, len(arguments), returns)
-        sink = np.zeros(1, arguments_dtype(arguments))
+        types = tuple(map(numba.typeof, twins))
+        call.compile(types)
+        returned = call.overloads[types].signature.return_type
+        returns = returned != numba.types.none
+        timed = kernel_block(len(twins), returns)
+        sink = np.zeros(1, as_dtype(returned) if returns else np.float64)
         register = vector_register(assembly_of(call, types), integers=dtype == "i8")
+        address = address_of(call, types)
 
         def block(repeats: int, out: np.ndarray) -> None:
-            timed(repeats, CHAIN_TURNS, sink, out, *twins)
+            timed(address, repeats, CHAIN_TURNS, sink, out, *twins)
 
     else:
         register = None
@@ -134,11 +137,6 @@ def _checked(
         arguments = kernel.make_arguments(n, dtype, np.random.default_rng(SEED), capacity)
     with nullcontext() if kernel.compiled else blas_threads(threads):
         return check(kernel, call, arguments, n, dtype)
-
-
-def arguments_dtype(arguments: Sequence[Any]) -> np.dtype[Any]:
-    """Return the dtype of the first array among the arguments."""
-    return next(value.dtype for value in arguments if isinstance(value, np.ndarray))
 
 
 def _fill(twins: Sequence[Any], arguments: Sequence[Any]) -> None:

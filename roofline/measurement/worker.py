@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 
 from msgspec.structs import replace
@@ -24,7 +25,7 @@ from roofline.kernels.registry import kernel_named
 from roofline.measurement.compute import ComputeProbe, arithmetic_code, candidate_chains
 from roofline.measurement.levels import find_levels, sweep_sizes, working_set_bytes
 from roofline.measurement.measure import KernelProbe
-from roofline.measurement.memory import SHAPES, SWEEP_SHAPE, MemoryProbe, stream_code
+from roofline.measurement.memory import SWEEP_SHAPE, MemoryProbe, shapes_for, stream_code
 from roofline.measurement.message import Began, Finished, Request, request_from, to_line
 from roofline.measurement.plan import WEIGHTS, ComputePoint, KernelPoint, MemoryPoint, Point, SweepPoints
 from roofline.measurement.probe import stage_for
@@ -188,10 +189,14 @@ class Worker:
             case ComputePoint():
                 isa = isa_named(point.isa, self.isas)
                 for chains in candidate_chains(isa):
-                    arithmetic_code(isa, point.dtype, point.op, chains)
+                    with suppress(CodegenError):  # as in the search: one shape's refusal is not another's
+                        arithmetic_code(isa, point.dtype, point.op, chains)
             case MemoryPoint():
-                for shape in SHAPES:
-                    stream_code(isa_named(point.isa, self.isas), point.pattern, shape)
+                isa = isa_named(point.isa, self.isas)
+                near = () if point.pattern.startswith("nt_") else shapes_for(isa, point.pattern, far=False)
+                for shape in {*near, *shapes_for(isa, point.pattern, far=True)}:
+                    with suppress(CodegenError):
+                        stream_code(isa, point.pattern, shape)
             case KernelPoint():
                 kernel = kernel_named(point.kernel)
                 prepare(kernel, _COMPILE_N, point.dtype, self.stage.team, point.threads).take(1)

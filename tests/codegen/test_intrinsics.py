@@ -12,19 +12,16 @@ import numpy as np
 import pytest
 from numba import njit
 
-from roofline.codegen.assembly import assembly_of
 from roofline.codegen.emit import CHAIN_ADDS
 from roofline.codegen.intrinsics import (
     ARCH,
     HAS_FMA,
     add_chain,
     arithmetic_chains,
-    clobber_memory,
     clock_ns,
     stream_passes,
     wait_for_all,
 )
-from roofline.codegen.reading import innermost_loops
 from roofline.model.isa import isas_of
 
 NUMPY = {"f64": np.float64, "f32": np.float32}
@@ -183,21 +180,3 @@ def test_a_barrier_of_one_thread_does_not_wait() -> None:
     counter = np.zeros(1, np.int64)
     alone(counter.ctypes.data)
     assert counter[0] == 5
-
-
-def test_the_memory_clobber_keeps_repeats_from_being_merged() -> None:
-    def compiled(clobbers: bool) -> str:
-        @njit
-        def run(array, repeats):  # type: ignore[no-untyped-def]
-            for _ in range(repeats):
-                array[0] = 1.0
-                if clobbers:
-                    clobber_memory()
-
-        run(np.zeros(1), 10)
-        return assembly_of(run)
-
-    def stores_in_loops(assembly: str) -> int:
-        return sum("movq" in i.mnemonic or "st" in i.mnemonic for loop in innermost_loops(assembly) for i in loop)
-
-    assert stores_in_loops(compiled(True)) > stores_in_loops(compiled(False))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
-from pathlib import Path
-
 import numpy as np
 import pytest
-from numba import njit
+from numba import njit, typeof
 
 from roofline.codegen.assembly import assembly_of
+from roofline.codegen.call import address_of
 from roofline.codegen.emit import CHAIN_ADDS
 from roofline.codegen.reading import innermost_loops
 from roofline.measurement.blocks import arithmetic_block, intervals_of, kernel_block, take
@@ -50,38 +48,50 @@ def test_a_block_that_runs_on_a_team_gives_a_sample_for_each_turn() -> None:
     assert min(intervals.samples_s) > 0
 
 
-def name_of(*words: object) -> str:
-    """Return a block's name that is this version of the file's own: Numba caches the block by it."""
-    digest = sha256(Path(__file__).read_bytes()).hexdigest()[:16]
-    return "_".join([*map(str, words), digest]).lower()
-
-
-def test_calls_that_do_the_same_again_are_not_merged() -> None:
+def test_the_timing_loop_calls_the_kernel_and_holds_nothing_of_it_that_could_be_merged() -> None:
     @njit
     def stores(array):  # type: ignore[no-untyped-def]
         array[0] = 1.0
 
-    block = kernel_block(stores, name_of("repeated"), 1, False)
-    block(7, 10, np.zeros(1), np.zeros(3, np.int64), np.zeros(1))
-    # Around a call that is inlined and whose store is kept, the loop of repeats is shorter than the add chain.
+    array = np.zeros(1)
+    stores(array)
+    block = kernel_block(1, False)
+    block(address_of(stores, (typeof(array),)), 7, 10, np.zeros(1), np.zeros(3, np.int64), array)
+    # Its loop of repeats is shorter than the add chain.
     repeats = innermost_loops(assembly_of(block))[0]
     assert len(repeats) < CHAIN_ADDS
+    assert sum(line.mnemonic.startswith(("call", "blr")) for line in repeats) == 1
 
 
 @pytest.mark.parametrize("returns", [True, False])
 def test_a_kernel_is_called_as_often_as_said_and_the_clock_read_around(returns: bool) -> None:
     @njit
-    def gives(array):  # type: ignore[no-untyped-def]
-        array[0] += 1.0
+    def gives(array, step):  # type: ignore[no-untyped-def]
+        array[0] += step
         return array[0]
 
     @njit
-    def gives_nothing(array):  # type: ignore[no-untyped-def]
-        array[0] += 1.0
+    def gives_nothing(array, step):  # type: ignore[no-untyped-def]
+        array[0] += step
 
-    block = kernel_block(gives if returns else gives_nothing, name_of("counted", returns), 1, returns)
+    kernel = gives if returns else gives_nothing
     array, sink, out = np.zeros(1), np.zeros(1), np.zeros(3, np.int64)
-    block(7, 10, sink, out, array)
-    assert array[0] == 7.0
-    assert sink[0] == (7.0 if returns else 0.0)
+    kernel(array, 2.0)
+    array[0] = 0.0
+    kernel_block(2, returns)(address_of(kernel, (typeof(array), typeof(2.0))), 7, 10, sink, out, array, 2.0)
+    assert array[0] == 14.0
+    assert sink[0] == (14.0 if returns else 0.0)
     assert 0 < out[0] <= out[1] <= out[2]
+
+
+def test_what_a_kernel_raises_reaches_the_caller_of_its_block() -> None:
+    @njit
+    def raises(array):  # type: ignore[no-untyped-def]
+        if array[0] == 0.0:
+            raise ValueError("an empty array")
+
+    raises(np.ones(1))
+    block = kernel_block(1, False)
+    address = address_of(raises, (typeof(np.ones(1)),))
+    with pytest.raises(ValueError, match="an empty array"):
+        block(address, 1, 10, np.zeros(1), np.zeros(3, np.int64), np.zeros(1))

@@ -10,7 +10,7 @@ import pytest
 from roofline.codegen.intrinsics import ARCH
 from roofline.errors import MeasurementError
 from roofline.measurement.buffers import Arena
-from roofline.measurement.memory import FAR_SHAPES, NEAR_SHAPES, SHAPES, MemoryProbe
+from roofline.measurement.memory import FAR_SHAPES, NEAR_SHAPES, MemoryProbe, shapes_for
 from roofline.measurement.probe import Stage
 from roofline.measurement.team import Team
 from roofline.model.isa import ISAS
@@ -91,6 +91,16 @@ def test_filling_a_part_leaves_the_rest() -> None:
     assert not values[512:].any()
 
 
-def test_the_code_of_every_shape_is_compiled_before_it_is_timed() -> None:
-    assert set(SHAPES) == {*NEAR_SHAPES, *FAR_SHAPES}
-    assert all(unroll % segments == 0 for unroll, segments, _ in SHAPES)
+def test_only_what_is_read_from_far_away_by_vectors_is_fetched_ahead() -> None:
+    rows = {isa.name: isa for isa in ISAS if isa.arch == "x86_64"}
+    wide, scalar = rows["avx2"], rows["scalar"]
+    assert shapes_for(wide, "triad", far=True) == FAR_SHAPES
+    assert any(ahead_bytes for _, _, ahead_bytes in FAR_SHAPES)
+    for isa, pattern, far in ((wide, "nt_store", True), (scalar, "triad", True), (wide, "triad", False)):
+        shapes = shapes_for(isa, pattern, far)
+        assert len(shapes) >= 2
+        assert not any(ahead_bytes for _, _, ahead_bytes in shapes)
+
+
+def test_segments_divide_the_vectors_of_a_turn() -> None:
+    assert all(unroll % segments == 0 for unroll, segments, _ in (*NEAR_SHAPES, *FAR_SHAPES))
