@@ -186,11 +186,13 @@ class _Session:
         self.progress(Progress(point=self.at, done=1 - left / whole, remaining_s=remaining_s))
 
     def _start(self, request: Request) -> WorkerProcess:
-        return WorkerProcess(self.command, request, self._environment(), self.interruption)
+        return WorkerProcess(self.command, request, self._environment(request), self.interruption)
 
-    def _environment(self) -> dict[str, str]:
+    def _environment(self, request: Request) -> dict[str, str]:
         """Return the worker's environment: this one's, with thread pools as large as the plan and our code cache."""
-        ours = pool_variables(max(self.plan.threads), self.plan.cpus)
+        # Workers that only compile run side by side: bound to the plan's CPUs, all would share the first.
+        cpus = self.plan.cpus if request.compile_only is None else ()
+        ours = pool_variables(max(self.plan.threads), cpus)
         if self.cache is not None:
             ours["NUMBA_CACHE_DIR"] = str(self.cache.folder)
         kept = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}

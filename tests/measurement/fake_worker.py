@@ -2,8 +2,9 @@
 
 Called as `fake_worker.py SCRIPT FD`. SCRIPT is a JSON file: `points`, for each index of a point what it does there
 (a list of [verb, argument]); `startup`, what it does before it has read its request; `pids`, a file that every
-process's id is written to. Reads one request on standard input, speaks the message protocol on FD, and imports only
-the standard library, so that it starts quickly.
+process's id is written to; `places`, one for what each is asked for and where its threads are to stay. Reads one
+request on standard input, speaks the message protocol on FD, and imports only the standard library, so that it
+starts quickly.
 """
 
 from __future__ import annotations
@@ -64,6 +65,8 @@ def main() -> None:
     note(os.getpid(), pids)
     play(script["startup"], pipe, pids)
     request = json.loads(sys.stdin.buffer.readline())
+    with Path(script["places"]).open("a") as file:
+        file.write(f"{'measures' if request['compile_only'] is None else 'compiles'} {os.environ.get('OMP_PLACES')}\n")
     if request["compile_only"] is None:
         for index in range(request["first"], len(request["plan"]["points"])):
             play([["say", {"record": "began", "index": index}]], pipe, pids)

@@ -79,10 +79,15 @@ class FakeWorkers:
         self.startup: list[Act] = []
 
     @property
+    def files(self) -> dict[str, str]:
+        """What the workers write into, by what it holds."""
+        return {"pids": str(self.folder / "pids"), "places": str(self.folder / "places")}
+
+    @property
     def command(self) -> tuple[str, ...]:
         """The command that starts one, after its script is written."""
         script = self.folder / "script.json"
-        text = {"startup": self.startup, "points": self.acts, "pids": str(self.folder / "pids")}
+        text = {"startup": self.startup, "points": self.acts, **self.files}
         script.write_text(json.dumps(text))
         return (sys.executable, "-S", "-E", str(Path(__file__).with_name("fake_worker.py")), str(script))
 

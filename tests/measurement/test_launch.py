@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from fakes import FakeWorkers, empty_run, measured, say
+from msgspec.structs import replace
 
 from roofline.errors import ArchiveError, MeasurementError
 from roofline.measurement.launch import Progress, launch
@@ -182,6 +183,15 @@ def test_code_is_compiled_once_and_not_again_in_the_next_run(workers: FakeWorker
     assert [step.point for step in first.progress if "compiling" in step.point] == ["compiling 4 kernels"]
     assert [step.point for step in second.progress if "compiling" in step.point] == []
     assert first.measured == second.measured
+
+
+def test_only_workers_that_measure_bind_their_threads_for_those_that_compile_would_share_a_cpu(
+    workers: FakeWorkers,
+) -> None:
+    workers.plan = replace(workers.plan, cpus=(0, 1), threads=(1, 2))
+    Launched(workers)
+    places = Path(workers.files["places"]).read_text().splitlines()
+    assert sorted(set(places)) == ["compiles None", "measures {0},{1}"]
 
 
 def test_a_cache_that_cannot_be_made_is_a_caveat_and_no_failure(
