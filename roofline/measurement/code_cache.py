@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import platformdirs
 
@@ -21,7 +23,32 @@ _ROOMS = ("codegen", "kernels", "measurement")
 _PACKAGES = ("numba", "llvmlite", "numpy")
 _HARMLESS_VARIABLES = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT")
 _READY = "ready.txt"
+_DONE = ".done"
 _KEEP_FOLDERS = 12
+
+
+class Claims:
+    """A folder through which processes share out numbered work: each takes the next that no other has taken."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` must exist."""
+        self.folder = folder
+
+    def take(self, number: int) -> bool:
+        """Return True to exactly one process: the work of this number is its own."""
+        try:
+            (self.folder / str(number)).touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
+    def finish(self, number: int) -> None:
+        """Note that the work of this number has been done."""
+        (self.folder / f"{number}{_DONE}").touch()
+
+    def is_finished(self, number: int) -> bool:
+        """Whether a process has done the work of this number."""
+        return (self.folder / f"{number}{_DONE}").exists()
 
 
 class CodeCache:
@@ -43,6 +70,12 @@ class CodeCache:
     def add_ready(self, codes: Collection[str]) -> None:
         """Note that these have been compiled. Raises OSError when it cannot be written."""
         (self.folder / _READY).write_text("".join(f"{code}\n" for code in sorted(self.ready | set(codes))), "utf-8")
+
+    @contextmanager
+    def claims(self) -> Iterator[Claims]:
+        """Lend a folder of claims until the context ends. Raises OSError when it cannot be made."""
+        with TemporaryDirectory(prefix="claims-", dir=self.folder, ignore_cleanup_errors=True) as folder:
+            yield Claims(Path(folder))
 
     def remove(self) -> None:
         """Remove the folder and all that is in it."""

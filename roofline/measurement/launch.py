@@ -16,13 +16,15 @@ from roofline.errors import ArchiveError, MeasurementError
 from roofline.measurement.code_cache import CodeCache, code_cache
 from roofline.measurement.interruption import Interruption, catch_signals
 from roofline.measurement.message import Began, Finished, Request
-from roofline.measurement.plan import KernelPoint, Plan
+from roofline.measurement.plan import Plan, points_by_source
 from roofline.measurement.process import WORKER, Died, Silent, WorkerProcess
 from roofline.measurement.team import pool_variables
 from roofline.model.machine import Machine
 from roofline.model.run import Caveat, CaveatFound, Failure, PointFailed, Record, Run
 from roofline.model.struct import Value
 
+_MOST_COMPILERS = 4
+"""Workers that compile side by side: each takes the memory of a process, and the largest kernel sets the time."""
 PATIENCE_S = 60.0
 """A worker that says nothing for so long (or ten times its point's share of the budget) hangs."""
 
@@ -108,16 +110,21 @@ class _Session:
         if not missing:
             return
         self.progress(Progress(point=f"compiling {len(missing)} kernels", done=0.0, remaining_s=self.plan.budget_s))
-        shares = [share for share in _shares(self.plan, missing, max(1, min(len(self.plan.cpus), 4))) if share]
-        workers = [self._start(Request(plan=self.plan, machine=self.run.machine, compile_only=s)) for s in shares]
-        try:
-            for worker, share in zip(workers, shares, strict=True):
-                # A worker that dies here leaves its code uncompiled; measuring meets the cause at its point.
-                if worker.last_word(self.patience_s) is not None:
-                    self.cache.add_ready(share)
-        finally:
-            for worker in workers:
-                worker.stop()
+        groups = points_by_source(self.plan, missing)
+        with self.cache.claims() as claims:
+            request = Request(
+                plan=self.plan, machine=self.run.machine, compile_only=missing, claims_folder=str(claims.folder)
+            )
+            workers = [self._start(request) for _ in range(min(len(groups), len(self.plan.cpus) or 1, _MOST_COMPILERS))]
+            try:
+                for worker in workers:
+                    worker.last_word(self.patience_s)
+            finally:
+                for worker in workers:
+                    worker.stop()
+            # What a worker died over, or with, is not there; measuring meets the cause at its point.
+            done = [group for number, group in enumerate(groups) if claims.is_finished(number)]
+        self.cache.add_ready([point.code for group in done for point in group])
 
     def measure(self) -> None:
         """Start workers until every point has been tried."""
@@ -207,15 +214,3 @@ class _Session:
             self.add(CaveatFound(caveat=Caveat(code="NO_CODE_CACHE", message=message)))
             return None
         return cache
-
-
-def _shares(plan: Plan, missing: Sequence[str], workers: int) -> list[tuple[str, ...]]:
-    """Divide code between workers: ceilings together (one cache index), each kernel's variants together."""
-    kernels = [point for point in plan.points if isinstance(point, KernelPoint) and point.code in missing]
-    families = list(dict.fromkeys(point.kernel for point in kernels))
-    place = {name: 1 + number % max(1, workers - 1) if number % 4 else 0 for number, name in enumerate(families)}
-    shares: list[dict[str, None]] = [{} for _ in range(workers)]
-    for code in missing:
-        owner = next((point.kernel for point in kernels if point.code == code), None)
-        shares[place[owner] % workers if owner is not None else 0][code] = None
-    return [tuple(share) for share in shares]

@@ -36,6 +36,8 @@ class Request(Value, frozen=True, kw_only=True):
     levels: tuple[Level, ...] = ()
     compile_only: tuple[str, ...] | None = None
     """Given: compile the code of these names into the cache (`Point.code`) and measure nothing."""
+    claims_folder: str = ""
+    """Folder through which workers that compile share out the work."""
 
 
 class Began(Value, frozen=True, kw_only=True, tag_field="record", tag="began"):

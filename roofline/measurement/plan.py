@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from roofline.model.struct import Value
 
 
@@ -23,6 +25,11 @@ class ComputePoint(Value, frozen=True, kw_only=True, tag_field="point", tag="com
         """What has to be compiled for it."""
         return f"{self.isa} {self.op} {self.dtype}"
 
+    @property
+    def source(self) -> str:
+        """Which function that is a version of: the cache keeps one index for each."""
+        return "arithmetic"
+
 
 class MemoryPoint(Value, frozen=True, kw_only=True, tag_field="point", tag="memory"):
     """A memory ceiling to measure, once the levels are known."""
@@ -42,6 +49,11 @@ class MemoryPoint(Value, frozen=True, kw_only=True, tag_field="point", tag="memo
         """What has to be compiled for it."""
         return f"{self.isa} {self.pattern}"
 
+    @property
+    def source(self) -> str:
+        """Which function that is a version of."""
+        return "stream"
+
 
 class SweepPoints(Value, frozen=True, kw_only=True, tag_field="point", tag="sweep"):
     """The sweep of load bandwidth over working sets, from which the levels are found."""
@@ -57,6 +69,11 @@ class SweepPoints(Value, frozen=True, kw_only=True, tag_field="point", tag="swee
     def code(self) -> str:
         """What has to be compiled for it."""
         return "sweep"
+
+    @property
+    def source(self) -> str:
+        """Which function that is a version of."""
+        return "stream"
 
 
 class KernelPoint(Value, frozen=True, kw_only=True, tag_field="point", tag="kernel"):
@@ -79,6 +96,11 @@ class KernelPoint(Value, frozen=True, kw_only=True, tag_field="point", tag="kern
     def code(self) -> str:
         """What has to be compiled for it."""
         return f"{self.kernel} {self.dtype} {'parallel' if self.threads > 1 else 'serial'}"
+
+    @property
+    def source(self) -> str:
+        """Which function that is a version of."""
+        return self.kernel
 
 
 WEIGHTS = {SweepPoints: 12.0, ComputePoint: 1.0, MemoryPoint: 1.0, KernelPoint: 3.0}
@@ -115,3 +137,15 @@ class Plan(Value, frozen=True, kw_only=True):
     def weight(self, first: int = 0) -> float:
         """Return the weight of the point at `first` and all after it."""
         return sum(WEIGHTS[type(point)] for point in self.points[first:])
+
+
+def points_by_source(plan: Plan, codes: Collection[str]) -> list[list[Point]]:
+    """Return the first point of each of these codes (`Point.code`), those of one source together, in order."""
+    firsts: dict[str, Point] = {}
+    for point in plan.points:
+        if point.code in codes:
+            firsts.setdefault(point.code, point)
+    together: dict[str, list[Point]] = {}
+    for point in firsts.values():
+        together.setdefault(point.source, []).append(point)
+    return list(together.values())

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 from msgspec.structs import replace
 from threadpoolctl import threadpool_info
@@ -22,12 +23,21 @@ from threadpoolctl import threadpool_info
 from roofline.codegen.assembly import llvm_version, target_cpu
 from roofline.errors import CodegenError, MeasurementError, RooflineError, WrongResult
 from roofline.kernels.registry import kernel_named
+from roofline.measurement.code_cache import Claims
 from roofline.measurement.compute import ComputeProbe, arithmetic_code, candidate_chains
 from roofline.measurement.levels import find_levels, sweep_sizes, working_set_bytes
 from roofline.measurement.measure import KernelProbe
 from roofline.measurement.memory import SWEEP_SHAPE, MemoryProbe, shapes_for, stream_code
 from roofline.measurement.message import Began, Finished, Request, request_from, to_line
-from roofline.measurement.plan import WEIGHTS, ComputePoint, KernelPoint, MemoryPoint, Point, SweepPoints
+from roofline.measurement.plan import (
+    WEIGHTS,
+    ComputePoint,
+    KernelPoint,
+    MemoryPoint,
+    Point,
+    SweepPoints,
+    points_by_source,
+)
 from roofline.measurement.probe import stage_for
 from roofline.measurement.subject import prepare
 from roofline.measurement.sweep import sweep
@@ -169,18 +179,19 @@ class Worker:
         private = [level.name for level in self.levels if level.shared_by == 1 and level.name != "DRAM"]
         return doubts(ceiling, self.ceilings, private)
 
-    def compile(self, codes: Sequence[str], send: Send) -> None:
-        """Compile the code of these names into Numba's cache, so that measuring only loads it."""
-        wanted = set(codes)
-        for index, point in enumerate(self.request.plan.points):
-            if point.code not in wanted:
+    def compile(self, codes: Sequence[str], claims: Claims, send: Send) -> None:
+        """Compile the code of these names into Numba's cache, as far as no other worker has claimed it.
+
+        All versions of one function are one claim: two processes that wrote to one index would lose entries.
+        """
+        for number, points in enumerate(points_by_source(self.request.plan, codes)):
+            if not claims.take(number):
                 continue
-            wanted.remove(point.code)
-            send(Began(index=index))
-            try:
-                self._compile_point(point)
-            except RooflineError:
-                continue  # measuring will meet the same refusal, and report it with its point
+            for point in points:
+                send(Began(index=self.request.plan.points.index(point)))
+                with suppress(RooflineError):  # measuring will meet the same refusal, and report it with its point
+                    self._compile_point(point)
+            claims.finish(number)
 
     def _compile_point(self, point: Point) -> None:
         match point:
@@ -251,7 +262,7 @@ def main() -> None:
         with Team(cpus, plan.threads[-1]) as team:
             worker = Worker(request, team)
             if request.compile_only is not None:
-                worker.compile(request.compile_only, send)
+                worker.compile(request.compile_only, Claims(Path(request.claims_folder)), send)
             else:
                 send(libraries())
                 if cpus and not team.pinned:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from sample_host import sample_machine
 
 import roofline
-from roofline.measurement.code_cache import CodeCache, code_cache
+from roofline.measurement.code_cache import Claims, CodeCache, code_cache
 
 MACHINE = sample_machine()
 
@@ -134,3 +134,12 @@ def test_a_folder_that_cannot_be_made_raises(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
         code_cache(MACHINE, tmp_path / "file" / "base")
+
+
+def test_claimed_work_goes_to_one_process_only(tmp_path: Path) -> None:
+    with CodeCache(tmp_path / "cache").claims() as first:
+        second = Claims(first.folder)
+        assert [first.take(0), second.take(0), second.take(1), first.take(1)] == [True, False, True, False]
+        first.finish(0)
+        assert [second.is_finished(0), second.is_finished(1)] == [True, False]
+    assert list((tmp_path / "cache").iterdir()) == []

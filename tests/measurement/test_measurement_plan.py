@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
-from roofline.measurement.plan import WEIGHTS, ComputePoint, KernelPoint, MemoryPoint, Plan, Point, SweepPoints
+from roofline.measurement.plan import (
+    WEIGHTS,
+    ComputePoint,
+    KernelPoint,
+    MemoryPoint,
+    Plan,
+    Point,
+    SweepPoints,
+    points_by_source,
+)
 
 SWEEP = SweepPoints()
 FMA = ComputePoint(isa="avx512", dtype="f64", op="fma", threads=1)
@@ -38,6 +48,14 @@ def test_code_does_not_depend_on_what_is_not_compiled_in() -> None:
     assert one.code == two.code
     near, far = (MemoryPoint(level=level, pattern="load", isa="avx2", threads=1) for level in ("L1", "DRAM"))
     assert near.code == far.code
+
+
+def test_versions_of_one_function_stand_together_once_each_and_only_those_asked_for() -> None:
+    serial = replace(GEMM, threads=1)
+    elsewhere = replace(LOAD, level="DRAM")
+    plan = plan_of(SWEEP, FMA, LOAD, elsewhere, GEMM, TRIAD, serial)
+    wanted = [point.code for point in (SWEEP, LOAD, GEMM, serial, TRIAD)]
+    assert points_by_source(plan, wanted) == [[SWEEP, LOAD], [GEMM, serial], [TRIAD]]
 
 
 def test_every_kind_of_point_has_a_weight() -> None:
