@@ -36,6 +36,8 @@ class Mode(Value, frozen=True, kw_only=True):
     """Patterns of kernel names that run when the user names none."""
     glimpses: tuple[str, ...]
     """More of them, each shown once: on the fewest threads, in its first dtype, in DRAM or at its last size."""
+    one_core: tuple[str, ...]
+    """Those of them that run on the fewest threads only: steps of a ladder whose last one is for all cores."""
     gemv_levels: tuple[str, ...]
     """Levels that the data of a kernel without `levels` lies in, unless it reuses them."""
     gemm_n: int
@@ -61,11 +63,12 @@ MODES = {
             "gemm.blas",
         ),
         glimpses=(),
+        one_core=(),
         gemv_levels=("DRAM",),
         gemm_n=248,
     ),
     "all": Mode(
-        budget_s=50,
+        budget_s=48,
         sweep_sizes=40,
         patterns=("load", "triad", "copy", "update", "store"),
         dram_patterns=("nt_copy", "nt_triad", "nt_store"),
@@ -95,6 +98,7 @@ MODES = {
             "quantised.gemv_w8",
             "quantised.gemv_i8_dot",
         ),
+        one_core=("gemm.interchanged", "gemm.blocked"),
         gemv_levels=("L2", "DRAM"),
         gemm_n=360,
     ),
@@ -107,6 +111,7 @@ MODES = {
         widest_ops=("add", "mul", "fma_add"),
         kernels=("*",),
         glimpses=(),
+        one_core=(),
         gemv_levels=("L1", "L2", "L3", "DRAM"),
         gemm_n=760,
     ),
@@ -156,7 +161,8 @@ def plan_for(
     points += _compute_points(settings, machine, threads, wanted, isas)
     points += _memory_points(settings, machine, threads, isas)
     for kernel in kernels:
-        points += _kernel_points(settings, machine, threads, dtypes, tuple(sizes), kernel)
+        counts = threads[:1] if not named and kernel.name in settings.one_core else threads
+        points += _kernel_points(settings, machine, counts, dtypes, tuple(sizes), kernel)
     for kernel in glimpses:
         own = [dtype for dtype in dtypes if dtype in kernel.dtypes]
         once = replace(settings, gemv_levels=("DRAM",))
