@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from roofline.kernels.capacity import Capacity, capacity_of
 from roofline.model.machine import Cache
-from roofline.model.run import Level, SweepPoint
+from roofline.model.run import Caveat, Level, SweepPoint
 from roofline.model.statistics import median
 from roofline.units import memory_size
 
@@ -75,6 +75,26 @@ def find_levels(
     return (*levels, _sized([*levels, dram], most_bytes))
 
 
+def small_caches(levels: Sequence[Level]) -> tuple[Caveat, ...]:
+    """Return a caveat for each cache of one core's own that seems to hold less than half of what is reported.
+
+    Neighbours can take a share of a shared cache, but hardly of these: the sweep was disturbed, or the report is wrong.
+    """
+    return tuple(
+        Caveat(
+            code="LEVELS",
+            message=f"{level.name} seems to hold {memory_size(level.effective_bytes)} of the reported "
+            f"{memory_size(level.reported_bytes)}, measured twice: its working set and the kernels' tiles follow what "
+            "was measured; measure again on a quiet machine",
+        )
+        for level in levels
+        if level.shared_by == 1
+        and level.effective_bytes is not None
+        and level.reported_bytes is not None
+        and _AGREES * level.effective_bytes < level.reported_bytes
+    )
+
+
 def working_set_bytes(levels: Sequence[Level], name: str, threads: int, most_bytes: int) -> int | str:
     """Return one thread's working set in a level when `threads` cores measure together, or why there is none.
 
@@ -99,15 +119,14 @@ def working_set_bytes(levels: Sequence[Level], name: str, threads: int, most_byt
             )
         return min(wanted, most_bytes)
     level = levels[number]
-    share = _capacity(level) / min(threads, level.shared_by)
+    sharers = min(threads, level.shared_by)
+    share = _capacity(level) / sharers
     if not before:
         return int(_FIRST_SHARE * share)
     low, high = _EXCEEDS * before, _FILLS * share
     if low >= high:
-        return (
-            f"one of {min(threads, level.shared_by)} cores gets {memory_size(share)} of {name}: "
-            f"too little to tell it from the {memory_size(before)} of the level before"
-        )
+        holds = f"{name} holds" if sharers == 1 else f"{name} has for each of {sharers} cores only"
+        return f"{holds} {memory_size(share)}: too little to tell it from the {memory_size(before)} of the level before"
     return int(sqrt(low * high))
 
 

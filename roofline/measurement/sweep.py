@@ -20,3 +20,8 @@ def sweep(probe: MemoryProbe, isa: Isa, sizes: Sequence[int], heartbeat: Callabl
         points.append(SweepPoint(size_bytes=used_bytes, byte_per_s=sampler.best_rate(_SAMPLES)))
         heartbeat()
     return tuple(points)
+
+
+def better_of(one: Sequence[SweepPoint], other: Sequence[SweepPoint]) -> tuple[SweepPoint, ...]:
+    """Return the faster point at each size of two sweeps over the same sizes: whatever disturbs a point slows it."""
+    return tuple(max(pair, key=lambda point: point.byte_per_s) for pair in zip(one, other, strict=True))

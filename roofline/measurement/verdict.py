@@ -19,6 +19,10 @@ FEW_SAMPLES = 6
 """Below so many samples the median has no 95 % interval."""
 UNSTEADY = 0.20
 """A roof beside the kernel that differs by more from the archived one makes the percentage doubtful."""
+FEW_CLOCKS = 2
+"""Fewer clocks tell nothing of another one."""
+STEADY_CLOCK = 0.05
+"""Ceilings of one ISA and thread count hold clocks within this share of their median."""
 NOISY_SPREAD = 0.10
 """A middle half wider than this share of the median is told of."""
 
@@ -71,7 +75,8 @@ def doubts(ceiling: Ceiling, ceilings: Ceilings, private_levels: Collection[str]
     """Return the codes of what makes a ceiling hard to believe beside those measured before; empty when nothing does.
 
     CORES: what each core has to itself (arithmetic, and the caches in `private_levels`) should grow with the cores.
-    WIDTH: a wider register should not be slower than a narrower one.
+    WIDTH: a wider register should not be slower than a narrower one. CLOCK: one ISA on as many threads should hold one
+    clock; else what is said per cycle is wrong.
     """
     kind: type = type(ceiling)
     alike = [other for other in ceilings.all if type(other) is kind and _what(other) == _what(ceiling)]
@@ -86,6 +91,11 @@ def doubts(ceiling: Ceiling, ceilings: Ceilings, private_levels: Collection[str]
         narrower = [other for other in alike if other.threads == ceiling.threads and other.isa != ceiling.isa]
         if any(rate < LEAST_WIDENING * other.attainable_flop_per_s(1.0) for other in narrower):
             found.append("WIDTH")
+    clocks_hz = [
+        c.clock_hz for c in ceilings.all if (c.isa, c.threads) == (ceiling.isa, ceiling.threads) and c.clock_hz
+    ]
+    if len(clocks_hz) >= FEW_CLOCKS and abs(ceiling.clock_hz / median(clocks_hz) - 1) > STEADY_CLOCK:
+        found.append("CLOCK")
     return tuple(found)
 
 

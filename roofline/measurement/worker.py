@@ -25,7 +25,7 @@ from roofline.errors import CodegenError, MeasurementError, RooflineError, Wrong
 from roofline.kernels.registry import kernel_named
 from roofline.measurement.code_cache import Claims
 from roofline.measurement.compute import ComputeProbe, arithmetic_code, candidate_chains
-from roofline.measurement.levels import find_levels, sweep_sizes, working_set_bytes
+from roofline.measurement.levels import find_levels, small_caches, sweep_sizes, working_set_bytes
 from roofline.measurement.measure import KernelProbe
 from roofline.measurement.memory import SWEEP_SHAPE, MemoryProbe, shapes_for, stream_code
 from roofline.measurement.message import Began, Finished, Request, request_from, to_line
@@ -40,7 +40,7 @@ from roofline.measurement.plan import (
 )
 from roofline.measurement.probe import stage_for
 from roofline.measurement.subject import prepare
-from roofline.measurement.sweep import sweep
+from roofline.measurement.sweep import better_of, sweep
 from roofline.measurement.team import Team, pin_library_threads
 from roofline.measurement.verdict import doubts, judged, too_low
 from roofline.model.ceilings import AnyCeiling, Ceiling, ComputeCeiling
@@ -52,11 +52,13 @@ from roofline.model.run import (
     ComputeMeasured,
     Failure,
     KernelMeasured,
+    Level,
     LevelsFound,
     LibrariesFound,
     MemoryMeasured,
     PointFailed,
     Record,
+    SweepPoint,
 )
 
 Send = Callable[[Record | Began | Finished], None]
@@ -65,9 +67,12 @@ UNPINNED = Caveat(
     code="UNPINNED",
     message="the system refused to pin the threads to their cores: they may have moved, or shared one; measure again",
 )
+
 _COMPILE_N = 8
 _DEFAULT_BUFFER_BYTES = 2**30
 """What one thread's working set may take where the memory budget is unknown."""
+_ALIKE = 0.97
+"""Of two measurements of a ceiling that differ by less, the one with fewer doubts counts, else the higher one."""
 _AGAIN_S = 0.1
 """What measuring a ceiling again may take."""
 _PR_SET_PDEATHSIG = 1
@@ -121,9 +126,17 @@ class Worker:
                 machine = self.request.machine
                 threads_per_core = max(1, (machine.hardware_threads or 1) // (machine.cores or 1))
                 sizes = sweep_sizes(machine.caches, point.sizes, self.most_bytes)
+
+                def found(points: Sequence[SweepPoint]) -> tuple[Level, ...]:
+                    return find_levels(points, machine.caches, threads_per_core, self.most_bytes)
+
                 points = sweep(self.memory, self.isas[-1], sizes, heartbeat)
-                self.levels = find_levels(points, machine.caches, threads_per_core, self.most_bytes)
+                if small_caches(found(points)):
+                    points = better_of(points, sweep(self.memory, self.isas[-1], sizes, heartbeat))
+                self.levels = found(points)
                 yield LevelsFound(levels=self.levels, sweep=points)
+                for caveat in small_caches(self.levels):
+                    yield CaveatFound(caveat=caveat)
             case ComputePoint():
                 isa = isa_named(point.isa, self.isas)
                 compute = self.believed(
@@ -164,8 +177,10 @@ class Worker:
         """Return a ceiling, measured once more when it contradicts the others, with caveats if it still does."""
         ceiling: AnyCeiling = measure()
         if self.doubts(ceiling):
-            again: AnyCeiling = measure()
-            ceiling = again if again.attainable_flop_per_s(1.0) > ceiling.attainable_flop_per_s(1.0) else ceiling
+            tries: list[AnyCeiling] = [ceiling, measure()]
+            best = max(tried.attainable_flop_per_s(1.0) for tried in tries)
+            alike = [tried for tried in tries if tried.attainable_flop_per_s(1.0) > _ALIKE * best]
+            ceiling = min(alike, key=lambda tried: (len(self.doubts(tried)), -tried.attainable_flop_per_s(1.0)))
         return self.kept(ceiling)
 
     def kept(self, ceiling: AnyCeiling) -> AnyCeiling:

@@ -25,6 +25,8 @@ CAVEAT_MEANINGS = {
     "NO_FLAT_TOP": "the best sample stands alone, so the ceiling may be too low; measure again",
     "CORES": "far below one core's times the cores, measured twice: they share what should be each core's own "
     "(hyperthreads, a hypervisor, other programs); measure again on a quiet machine",
+    "CLOCK": "the clock held beside it is more than 5 % off the others' of this ISA and thread count, measured twice: "
+    "the rate stands, what is said per cycle does not; measure again",
     "RAISED": "too low when it was measured: blocks beside a kernel were faster, so it was measured again then "
     "(`raised_by` in the archive names the kernel)",
     "WIDTH": "below a narrower register's, measured twice: disturbed, or the wide one lowers the clock; measure again",

@@ -9,15 +9,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from roofline.measurement.levels import (
     BEYOND_LAST_CACHE,
     UNKNOWN_CACHE_DRAM_BYTES,
     cores_sharing,
     find_levels,
+    small_caches,
     sweep_sizes,
     working_set_bytes,
 )
+from roofline.measurement.sweep import better_of
 from roofline.model.machine import Cache
 from roofline.model.run import Level, SweepPoint
 
@@ -193,7 +196,7 @@ def test_threads_share_a_shared_level_and_not_a_private_one() -> None:
 def test_a_share_that_is_hardly_more_than_the_level_before_is_refused_in_words() -> None:
     levels = (Level(name="L2", reported_bytes=1 * MIB), Level(name="L3", reported_bytes=16 * MIB, shared_by=8))
     reason = working_set_bytes(levels, "L3", 8, MOST)
-    assert reason == ("one of 8 cores gets 2 MiB of L3: too little to tell it from the 1 MiB of the level before")
+    assert reason == ("L3 has for each of 8 cores only 2 MiB: too little to tell it from the 1 MiB of the level before")
     assert isinstance(working_set_bytes(levels, "L3", 2, MOST), int)
 
 
@@ -242,3 +245,21 @@ def test_on_any_machine_the_sets_fit_their_level_and_leave_the_one_before(
         before = capacity
     assert size_of(levels["DRAM"]) >= BEYOND_LAST_CACHE * l3
     assert levels["L1"].skipped is None
+
+
+@pytest.mark.parametrize(
+    ("capacities", "codes"), [((32 * KIB, MIB, 4 * MIB), []), ((32 * KIB, 100 * KIB, 4 * MIB), ["LEVELS"])]
+)
+def test_a_cache_of_ones_own_that_seems_far_too_small_is_told_of_and_a_shared_one_is_not(
+    capacities: tuple[int, ...], codes: list[str]
+) -> None:
+    caveats = small_caches(tuple(found(capacities).values()))
+    assert [caveat.code for caveat in caveats] == codes
+    assert all("L2" in caveat.message for caveat in caveats)
+
+
+def test_of_two_sweeps_the_faster_points_count() -> None:
+    quiet = sweep_of((32 * KIB, MIB, 8 * MIB), RATES, sweep_sizes(CACHES, 40, MOST))
+    disturbed = [replace(p, byte_per_s=p.byte_per_s / (3 if 9 < k < 20 else 1)) for k, p in enumerate(quiet)]
+    also_disturbed = [replace(p, byte_per_s=p.byte_per_s / (3 if k > 25 else 1)) for k, p in enumerate(quiet)]
+    assert better_of(disturbed, also_disturbed) == tuple(quiet)

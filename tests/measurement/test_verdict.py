@@ -181,3 +181,13 @@ def test_a_ceiling_that_contradicts_the_others_is_doubted(
 ) -> None:
     known = Ceilings(compute=(_compute("scalar", 1, 10.0),), memory=(_memory("L1", 1, 100.0), _memory("L3", 1, 100.0)))
     assert doubts(ceiling, known, ["L1", "L2"]) == codes
+
+
+@pytest.mark.parametrize(("clock_hz", "codes"), [(3.01e9, ()), (2.7e9, ("CLOCK",)), (3.4e9, ("CLOCK",))])
+def test_a_clock_that_others_of_its_isa_and_threads_did_not_hold_is_doubted(
+    clock_hz: float, codes: tuple[str, ...]
+) -> None:
+    known = Ceilings(compute=(compute(100e9), compute(90e9, dtype="f32"), compute(100e9, isa="avx512")))
+    one = replace(compute(100e9, dtype="f32"), op="add", clock_hz=clock_hz)
+    assert doubts(one, known, []) == codes
+    assert doubts(replace(one, threads=2), known, []) == ()  # more threads may well hold a lower clock
