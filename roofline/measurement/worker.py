@@ -13,9 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
-from pathlib import Path
 
 from msgspec.structs import replace
 from threadpoolctl import threadpool_info
@@ -23,23 +21,14 @@ from threadpoolctl import threadpool_info
 from roofline.codegen.assembly import llvm_version, target_cpu
 from roofline.errors import CodegenError, MeasurementError, RooflineError, WrongResult
 from roofline.kernels.registry import kernel_named
-from roofline.measurement.code_cache import Claims
-from roofline.measurement.compute import ComputeProbe, arithmetic_code, candidate_chains
+from roofline.measurement.compiling import compile_claimed
+from roofline.measurement.compute import ComputeProbe
 from roofline.measurement.levels import find_levels, small_caches, sweep_sizes, working_set_bytes
 from roofline.measurement.measure import KernelProbe
-from roofline.measurement.memory import SWEEP_SHAPE, MemoryProbe, shapes_for, stream_code
+from roofline.measurement.memory import MemoryProbe
 from roofline.measurement.message import Began, Finished, Request, request_from, to_line
-from roofline.measurement.plan import (
-    WEIGHTS,
-    ComputePoint,
-    KernelPoint,
-    MemoryPoint,
-    Point,
-    SweepPoints,
-    points_by_source,
-)
+from roofline.measurement.plan import WEIGHTS, ComputePoint, KernelPoint, MemoryPoint, Point, SweepPoints
 from roofline.measurement.probe import stage_for
-from roofline.measurement.subject import prepare
 from roofline.measurement.sweep import better_of, sweep
 from roofline.measurement.team import Team, pin_library_threads
 from roofline.measurement.verdict import doubts, judged, too_low
@@ -68,7 +57,6 @@ UNPINNED = Caveat(
     message="the system refused to pin the threads to their cores: they may have moved, or shared one; measure again",
 )
 
-_COMPILE_N = 8
 _DEFAULT_BUFFER_BYTES = 2**30
 """What one thread's working set may take where the memory budget is unknown."""
 _ALIKE = 0.97
@@ -194,39 +182,6 @@ class Worker:
         private = [level.name for level in self.levels if level.shared_by == 1 and level.name != "DRAM"]
         return doubts(ceiling, self.ceilings, private)
 
-    def compile(self, codes: Sequence[str], claims: Claims, send: Send) -> None:
-        """Compile the code of these names into Numba's cache, as far as no other worker has claimed it.
-
-        All versions of one function are one claim: two processes that wrote to one index would lose entries.
-        """
-        for number, points in enumerate(points_by_source(self.request.plan, codes)):
-            if not claims.take(number):
-                continue
-            for point in points:
-                send(Began(index=self.request.plan.points.index(point)))
-                with suppress(RooflineError):  # measuring will meet the same refusal, and report it with its point
-                    self._compile_point(point)
-            claims.finish(number)
-
-    def _compile_point(self, point: Point) -> None:
-        match point:
-            case SweepPoints():
-                stream_code(self.isas[-1], "load", SWEEP_SHAPE)
-            case ComputePoint():
-                isa = isa_named(point.isa, self.isas)
-                for chains in candidate_chains(isa):
-                    with suppress(CodegenError):  # as in the search: one shape's refusal is not another's
-                        arithmetic_code(isa, point.dtype, point.op, chains)
-            case MemoryPoint():
-                isa = isa_named(point.isa, self.isas)
-                near = () if point.pattern.startswith("nt_") else shapes_for(isa, point.pattern, far=False)
-                for shape in {*near, *shapes_for(isa, point.pattern, far=True)}:
-                    with suppress(CodegenError):
-                        stream_code(isa, point.pattern, shape)
-            case KernelPoint():
-                kernel = kernel_named(point.kernel)
-                prepare(kernel, _COMPILE_N, point.dtype, self.stage.team, point.threads).take(1)
-
 
 def _raised(ceiling: AnyCeiling, kernel: str) -> AnyCeiling:
     return replace(ceiling, raised_by=kernel, caveats=(*ceiling.caveats, "RAISED"))
@@ -277,7 +232,7 @@ def main() -> None:
         with Team(cpus, plan.threads[-1]) as team:
             worker = Worker(request, team)
             if request.compile_only is not None:
-                worker.compile(request.compile_only, Claims(Path(request.claims_folder)), send)
+                compile_claimed(request, team, worker.isas, send)
             else:
                 send(libraries())
                 if cpus and not team.pinned:
