@@ -109,16 +109,24 @@ class _Session:
         missing = tuple(dict.fromkeys(p.code for p in self.plan.points if p.code not in self.cache.ready))
         if not missing:
             return
-        self.progress(Progress(point=f"compiling {len(missing)} kernels", done=0.0, remaining_s=self.plan.budget_s))
+        started_s = self.clock()
         groups = points_by_source(self.plan, missing)
         with self.cache.claims() as claims:
             request = Request(
                 plan=self.plan, machine=self.run.machine, compile_only=missing, claims_folder=str(claims.folder)
             )
+
+            def report() -> None:
+                done = sum(len(group) for number, group in enumerate(groups) if claims.is_finished(number))
+                left_s = (self.clock() - started_s) * (len(missing) - done) / max(1, done)
+                point = f"compiling: {done} of {len(missing)} kernels and ceilings done"
+                self.progress(Progress(point=point, done=0.0, remaining_s=self.plan.budget_s + left_s))
+
+            report()
             workers = [self._start(request) for _ in range(min(len(groups), len(self.plan.cpus) or 1, _MOST_COMPILERS))]
             try:
                 for worker in workers:
-                    worker.last_word(self.patience_s)
+                    worker.last_word(self.patience_s, report)
             finally:
                 for worker in workers:
                     worker.stop()

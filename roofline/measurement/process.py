@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -92,10 +92,14 @@ class WorkerProcess:
                     return self._end()
                 self._buffer += chunk
 
-    def last_word(self, patience_s: float) -> Finished | None:
-        """Return Finished when the worker finishes, None when it dies or hangs first. Raises Interruption."""
+    def last_word(self, patience_s: float, heard: Callable[[], None]) -> Finished | None:
+        """Return Finished when the worker finishes, None when it dies or hangs first. Raises Interruption.
+
+        Calls `heard` whenever it says something.
+        """
         while True:
             message = self.hear(patience_s)
+            heard()
             if isinstance(message, Finished):
                 return message
             if isinstance(message, Died | Silent):
