@@ -61,7 +61,7 @@ def naive_2d5(out, u, centre, near):
     own_work=naive_2d5.own_work,
     fastmath=("contract",),
     sizes=(SIDE_2D,),
-    tiles=lambda capacity, dtype: (capacity.second_bytes // DTYPE_BITS[dtype],),
+    tiles=lambda capacity, dtype: (max(1, capacity.second_bytes // DTYPE_BITS[dtype]),),
 )
 def blocked_2d5(out, u, centre, near, columns):
     """u'[i, j] = centre * u[i, j] + near * (its four neighbours), STEPS times, in strips of columns
@@ -134,7 +134,7 @@ def naive_3d7(out, u, centre, near):
     own_work=naive_3d7.own_work,
     fastmath=("contract",),
     sizes=(SIDE_3D,),
-    tiles=lambda capacity, dtype: (capacity.last_bytes // DTYPE_BITS[dtype],),
+    tiles=lambda capacity, dtype: (max(1, capacity.last_bytes // DTYPE_BITS[dtype]),),
 )
 def blocked_3d7(out, u, centre, near, points):
     """u'[i, j, k] = centre * u[i, j, k] + near * (sum of its 6 neighbours along the axes), STEPS times, in slabs
@@ -159,7 +159,7 @@ def blocked_3d7(out, u, centre, near, points):
     improves=naive_3d7,
     fastmath=("contract",),
     sizes=(SIDE_3D,),
-    tiles=lambda capacity, dtype: (8 * capacity.second_bytes // ((2 * STEPS + 7) * DTYPE_BITS[dtype]),),
+    tiles=lambda capacity, dtype: (max(1, 8 * capacity.second_bytes // ((2 * STEPS + 7) * DTYPE_BITS[dtype])),),
 )
 def temporal_3d7(out, u, centre, near, points):
     """u'[i, j, k] = centre * u[i, j, k] + near * (sum of its 6 neighbours along the axes), STEPS times, in one pass
@@ -229,7 +229,7 @@ def naive_3d27(out, u, centre, face, edge, corner):
     own_work=naive_3d27.own_work,
     fastmath=("contract",),
     sizes=(SIDE_3D,),
-    tiles=lambda capacity, dtype: (capacity.last_bytes // DTYPE_BITS[dtype],),
+    tiles=lambda capacity, dtype: (max(1, capacity.last_bytes // DTYPE_BITS[dtype]),),
 )
 def blocked_3d27(out, u, centre, face, edge, corner, points):
     """u'[i, j, k] = weighted mean of u in the cube of 27 points around [i, j, k], STEPS times, in slabs

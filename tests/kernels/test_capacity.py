@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from roofline.codegen.multiply import TILE_ROWS
 from roofline.kernels.capacity import UNKNOWN, Capacity, capacity_of
+from roofline.kernels.kernel import Kernel
 from roofline.kernels.multiplication import even_share, product_tiles
 from roofline.kernels.registry import all_kernels
 from roofline.model.isa import DTYPE_BITS
@@ -110,3 +111,9 @@ def test_the_farthest_cache_stands_for_those_that_are_missing() -> None:
 def test_where_no_cache_is_known_a_usual_core_is_assumed() -> None:
     assert capacity_of([]) == UNKNOWN
     assert capacity_of([], threads=4) == Capacity(threads=4)
+
+
+@pytest.mark.parametrize("kernel", TILED, ids=lambda kernel: kernel.name)
+def test_tiles_are_never_empty_however_small_the_caches(kernel: Kernel) -> None:
+    for dtype in kernel.dtypes:
+        assert min(kernel.tiles_for(Capacity(first_bytes=1, second_bytes=1, last_bytes=1), dtype)) >= 1
