@@ -35,7 +35,7 @@ def _pixels(capacity: Capacity, dtype: str) -> tuple[int, ...]:
 
 def _elements(capacity: Capacity, dtype: str) -> tuple[int, ...]:
     """Return the elements of packed input that fill half of the second cache."""
-    return (capacity.second_bytes // 2 // (DTYPE_BITS[dtype] // 8),)
+    return (max(1, capacity.second_bytes // 2 // (DTYPE_BITS[dtype] // 8)),)
 
 
 def _job(n: int, size: int, taps: int, intermediates: int = 0) -> Work:
