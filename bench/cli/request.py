@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from roofline.errors import UnknownName, UsageError
-from roofline.model.isa import DTYPE_BITS
+from roofline.model.isa import DTYPE_BITS, isas_of, switched_on
 from roofline.model.machine import Machine
 
 LARGEST_SIZE = 2**40
@@ -109,12 +110,23 @@ def chosen_dtypes(text: str) -> tuple[str, ...]:
 
 
 def chosen_isas(text: str | None, machine: Machine) -> tuple[str, ...]:
-    """Return the instruction sets that `text` names; all of the host for None. Raises UnknownName for one it lacks."""
+    """Return the instruction sets that `text` names; all that can be compiled for the host for None.
+
+    Raises UnknownName for one that the host, or NUMBA_CPU_FEATURES where that is set, lacks.
+    """
+    there = machine.isas
+    limit = f"only the known ones are measured on {machine.cpu_model}"
+    if (features := os.environ.get("NUMBA_CPU_FEATURES")) is not None:
+        compiled = {isa.name for isa in isas_of(machine.arch, switched_on(features))}
+        there = tuple(name for name in there if name in compiled)
+        limit = f"NUMBA_CPU_FEATURES={features!r} allows no other of {', '.join(machine.isas)}; unset it"
+        if not there:
+            raise UsageError(f"no instruction set is left to measure: {limit}")
     if text is None:
-        return machine.isas
+        return there
     for word in (words := _words(text, "--isa")):
-        if word not in machine.isas:
-            raise UnknownName("ISA", word, machine.isas, f"only the known ones are measured on {machine.cpu_model}")
+        if word not in there:
+            raise UnknownName("ISA", word, there, limit)
     return tuple(dict.fromkeys(words))
 
 

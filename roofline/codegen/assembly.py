@@ -13,7 +13,7 @@ from roofline.codegen.dot import I8, dot_chains, dot_form
 from roofline.codegen.emit import ELEMENTS, I32, I64
 from roofline.codegen.loops import arithmetic, arrays_of, stream
 from roofline.codegen.tile import Tile, tile_shape
-from roofline.model.isa import Isa
+from roofline.model.isa import Isa, switched_on
 
 TARGETS = {
     "haswell": ("x86_64-unknown-linux-gnu", "haswell"),
@@ -52,7 +52,7 @@ def target_features() -> frozenset[str]:
     given = os.environ.get("NUMBA_CPU_FEATURES")
     if given is None:
         return frozenset(name for name, there in llvm.get_host_cpu_features().items() if there)
-    return frozenset(word.strip()[1:] for word in given.split(",") if word.strip().startswith("+"))
+    return switched_on(given)
 
 
 def assembly_of(dispatcher: Any, signature: tuple[Any, ...] | None = None) -> str:

@@ -26,8 +26,8 @@ llvm.initialize_native_asmparser()
 
 ARCH = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine().lower())
 """Architecture that this process emits code for."""
-HAS_FMA = ARCH == "aarch64" or bool(llvm.get_host_cpu_features().get("fma"))
-"""Whether the host multiplies and adds in one instruction. Without it LLVM would call a library function."""
+HAS_FMA = ARCH == "aarch64" or "fma" in target_features()
+"""Whether code for here multiplies and adds in one instruction. Without it LLVM would call a library function."""
 
 _DTYPES = {types.float64: "f64", types.float32: "f32"}
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+from roofline.codegen.assembly import target_features
 from roofline.codegen.emit import I64
 from roofline.codegen.intrinsics import ARCH, HAS_FMA
 from roofline.codegen.tile import I1, LINE_BYTES, Tile, tile_shape
 from roofline.model.isa import DTYPE_BITS, isas_of
 
-ISA = isas_of(ARCH, [name for name, there in llvm.get_host_cpu_features().items() if there])[-1]
+ISA = isas_of(ARCH, target_features())[-1]
 """What the tiles are made for here."""
 TILE_ROWS, TILE_VECTORS = tile_shape(ISA)
 

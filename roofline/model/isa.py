@@ -54,6 +54,11 @@ def isas_of(arch: str, features: Collection[str]) -> tuple[Isa, ...]:
     return tuple(by_width[bits] for bits in sorted(by_width))
 
 
+def switched_on(features: str) -> frozenset[str]:
+    """Return the LLVM features that a text such as `+avx2,+fma,-avx512f` (NUMBA_CPU_FEATURES) switches on."""
+    return frozenset(word.strip()[1:] for word in features.split(",") if word.strip().startswith("+"))
+
+
 def isa_named(name: str, available: Collection[Isa]) -> Isa:
     """Return the row of `available` with this name, or raise UnknownName with those there are."""
     for isa in available:

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from answer import Ask
+from sample_host import sample_machine
 
-from bench.cli.request import LARGEST_SIZE, chosen_sizes
+from bench.cli.request import LARGEST_SIZE, chosen_isas, chosen_sizes
 from bench.cli.session import Session
-from roofline.errors import NothingMeasured, UsageError
+from roofline.errors import NothingMeasured, UnknownName, UsageError
 from roofline.measurement.plan import KernelPoint, Plan
 from roofline.model.run import Run
 
@@ -65,3 +66,15 @@ def test_sizes_reach_the_plan(ask: Ask, tmp_path: Path) -> None:
     ask(*words, "--results", str(tmp_path), session=Session(launch=remember))
     (plan,) = plans
     assert [point.n for point in plan.points if isinstance(point, KernelPoint)] == [96, 100]
+
+
+def test_only_what_numbas_features_allow_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = sample_machine()
+    assert "avx512" in chosen_isas(None, machine)
+    monkeypatch.setenv("NUMBA_CPU_FEATURES", "+sse2,+avx2,+fma,-avx512f")
+    assert chosen_isas(None, machine) == ("scalar", "sse2", "avx2")
+    with pytest.raises(UnknownName, match="NUMBA_CPU_FEATURES"):
+        chosen_isas("avx512", machine)
+    monkeypatch.setenv("NUMBA_CPU_FEATURES", "")
+    with pytest.raises(UsageError, match="NUMBA_CPU_FEATURES"):
+        chosen_isas(None, machine)
