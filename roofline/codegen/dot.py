@@ -69,7 +69,7 @@ def dot_chains(
         if form == "scalar":
             return builder.add(builder.mul(x, left), factor)
         if form == "widening":
-            return builder.add(x, _sums_of_products(builder, arch, left, factor))
+            return builder.add(x, sums_of_products(builder, arch, left, factor))
         return dot_step(builder, form, x, left, factor)
 
     def turn(_: ir.Value, values: list[ir.Value]) -> list[ir.Value]:
@@ -89,7 +89,7 @@ def dot_chains(
     return sum_lanes(builder, total, max(1, lanes // 4))
 
 
-def _sums_of_products(builder: ir.IRBuilder, arch: str, a: ir.Value, b: ir.Value) -> ir.Value:
+def sums_of_products(builder: ir.IRBuilder, arch: str, a: ir.Value, b: ir.Value) -> ir.Value:
     """Emit the products of two registers of int16 (x86) or halves of int8 (AArch64), added two by two to int32."""
     if arch == "x86_64":
         sums = ir.VectorType(I32, a.type.count // 2)

@@ -2,12 +2,13 @@
 
 The loops themselves stay in `kernels/`, as plain functions that Python can run and count. LLVM makes multiplications
 of int16 or int32 of them; one instruction that multiplies int8 and adds up four products does the work of two to four.
-Where the CPU has none (see `dot`), compiled code runs the plain loop.
+Where an x86 CPU has none (see `dot`), tiles are widened to int16 on the way and multiplied by VPMADDWD; everything else
+is then the plain loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from roofline.codegen.assembly import target_features
-from roofline.codegen.dot import I8, dot_form, dot_step
+from roofline.codegen.dot import I8, I16, dot_form, dot_step, sums_of_products
 from roofline.codegen.emit import I32, I64, repeat, splat, sum_lanes
 from roofline.codegen.intrinsics import ARCH
 
@@ -35,11 +36,23 @@ def _widest() -> tuple[str | None, int]:
     return None, 16
 
 
+def _tile() -> tuple[str | None, int, int, int]:
+    """Return (form, int8 per register, rows, vectors) of a tile of sums.
+
+    Rows times vectors are as many accumulators as the registers hold beside the factors; the widening form needs two
+    for each. Without a form, the numbers are those of the plain loop's tile.
+    """
+    if FORM is not None:
+        return (FORM, LANES, 4, 2) if LANES == 32 else (FORM, LANES, 8, 3)
+    for lanes, rows in ((64, 8), (32, 4)):
+        if ARCH == "x86_64" and dot_form(ARCH, target_features(), lanes) == "widening":
+            return "widening", lanes, rows, 1
+    return None, 16, 8, 3
+
+
 FORM, LANES = _widest()
-ROWS = 4 if LANES == 32 else 8
-"""Rows of a tile of sums: with VECTORS, as many accumulators as the registers hold beside the factors."""
-VECTORS = 2 if LANES == 32 else 3
-COLUMNS = VECTORS * LANES // 4
+TILE_FORM, TILE_LANES, ROWS, VECTORS = _tile()
+COLUMNS = VECTORS * TILE_LANES // 4
 """Columns of a tile of sums."""
 
 
@@ -67,7 +80,7 @@ def runs_dot_tile(plain: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def typed(sums: Any, rows: Any, panel: Any, height: Any, width: Any, depth: Any) -> Any:
-        return plain if FORM is None else _dot_tile
+        return plain if TILE_FORM is None else _dot_tile
 
     overload(plain, strict=False)(typed)
     plain.implementations = (_dot_tile,)  # type: ignore[attr-defined]
@@ -134,50 +147,96 @@ def _tile_of_products(typing_context: Any, sums: Any, rows: Any, panel: Any, gro
 
     The four int8 of a row are broadcast to all lanes; lane j of a vector of `panel` holds four int8 of column j.
     """
-    assert FORM is not None
-    form = FORM
+    emitted = _widened_tile if TILE_FORM == "widening" else _instruction_tile
 
     def codegen(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> ir.Value:
         kinds = (sums, rows, panel)
         out, x, w = (_pointer(context, builder, kind, value) for kind, value in zip(kinds, arguments[:3], strict=True))
-        vector, row = ir.VectorType(I8, LANES), ir.VectorType(I8, 4 * ROWS)
-        zero = splat(builder, ir.Constant(I32, 0), LANES // 4)
-        sign = splat(builder, ir.Constant(I8, _SIGN), LANES)
-        row_sign = splat(builder, ir.Constant(I8, _SIGN), 4 * ROWS)
-
-        def turn(number: ir.Value, values: list[ir.Value]) -> list[ir.Value]:
-            at_w = builder.mul(number, ir.Constant(I64, VECTORS * LANES))
-            at_x = builder.mul(number, ir.Constant(I64, 4 * ROWS))
-            new = []
-            factors = []
-            for part in range(VECTORS):
-                factor = _load(builder, w, builder.add(at_w, ir.Constant(I64, part * LANES)), vector)
-                factors.append(builder.xor(factor, sign) if form == "vnni" else factor)
-            for r in range(ROWS):
-                four = _load(builder, x, builder.add(at_x, ir.Constant(I64, 4 * r)), I32)
-                spread = builder.bitcast(splat(builder, four, LANES // 4), vector)
-                for part in range(VECTORS):
-                    new.append(dot_step(builder, form, values[r * VECTORS + part], factors[part], spread))
-            if form == "vnni":
-                new.append(dot_step(builder, form, values[-1], row_sign, _load(builder, x, at_x, row)))
-            return new
-
-        starts = [zero] * (ROWS * VECTORS)
-        if form == "vnni":
-            starts.append(splat(builder, ir.Constant(I32, 0), ROWS))
-        results = repeat(builder, arguments[3], starts, turn)
-        for r in range(ROWS):
-            for part in range(VECTORS):
-                value = results[r * VECTORS + part]
-                if form == "vnni":
-                    excess = builder.extract_element(results[-1], ir.Constant(I32, r))
-                    value = builder.sub(value, splat(builder, excess, LANES // 4))
-                place = ir.Constant(I64, (r * COLUMNS + part * LANES // 4) * 4)
-                target = builder.bitcast(builder.gep(out, [place]), value.type.as_pointer())
-                builder.store(value, target).align = 4
+        for number, value in enumerate(emitted(builder, x, w, arguments[3])):
+            r, part = divmod(number, VECTORS)
+            place = ir.Constant(I64, (r * COLUMNS + part * TILE_LANES // 4) * 4)
+            target = builder.bitcast(builder.gep(out, [place]), value.type.as_pointer())
+            builder.store(value, target).align = 4
         return context.get_dummy_value()
 
     return types.void(sums, rows, panel, types.int64), codegen
+
+
+def _instruction_tile(builder: ir.IRBuilder, x: ir.Value, w: ir.Value, groups: ir.Value) -> list[ir.Value]:
+    """Emit the loop of one instruction for all four products; return the sums, row by row."""
+    assert TILE_FORM is not None
+    form, lanes = TILE_FORM, TILE_LANES
+    vector, row = ir.VectorType(I8, lanes), ir.VectorType(I8, 4 * ROWS)
+    zero = splat(builder, ir.Constant(I32, 0), lanes // 4)
+    sign = splat(builder, ir.Constant(I8, _SIGN), lanes)
+    row_sign = splat(builder, ir.Constant(I8, _SIGN), 4 * ROWS)
+
+    def turn(number: ir.Value, values: list[ir.Value]) -> list[ir.Value]:
+        at_w = builder.mul(number, ir.Constant(I64, VECTORS * lanes))
+        at_x = builder.mul(number, ir.Constant(I64, 4 * ROWS))
+        new = []
+        factors = []
+        for part in range(VECTORS):
+            factor = _load(builder, w, builder.add(at_w, ir.Constant(I64, part * lanes)), vector)
+            factors.append(builder.xor(factor, sign) if form == "vnni" else factor)
+        for r in range(ROWS):
+            four = _load(builder, x, builder.add(at_x, ir.Constant(I64, 4 * r)), I32)
+            spread = builder.bitcast(splat(builder, four, lanes // 4), vector)
+            for part in range(VECTORS):
+                new.append(dot_step(builder, form, values[r * VECTORS + part], factors[part], spread))
+        if form == "vnni":
+            new.append(dot_step(builder, form, values[-1], row_sign, _load(builder, x, at_x, row)))
+        return new
+
+    starts = [zero] * (ROWS * VECTORS)
+    if form == "vnni":
+        starts.append(splat(builder, ir.Constant(I32, 0), ROWS))
+    results = repeat(builder, groups, starts, turn)
+    if form != "vnni":
+        return results
+    excess = [builder.extract_element(results[-1], ir.Constant(I32, r)) for r in range(ROWS)]
+    return [
+        builder.sub(value, splat(builder, excess[number // VECTORS], lanes // 4))
+        for number, value in enumerate(results[:-1])
+    ]
+
+
+def _widened_tile(builder: ir.IRBuilder, x: ir.Value, w: ir.Value, groups: ir.Value) -> list[ir.Value]:
+    """Emit the loop for CPUs that multiply int16 and add two products; return the sums, row by row.
+
+    Each half of a vector of the panel has its own accumulator, of two sums for each of its columns.
+    """
+    lanes = TILE_LANES
+    half, four = ir.VectorType(I8, lanes // 2), ir.VectorType(I8, 4)
+    wide, four_wide = ir.VectorType(I16, lanes // 2), ir.VectorType(I16, 4)
+
+    def turn(number: ir.Value, values: list[ir.Value]) -> list[ir.Value]:
+        at_w = builder.mul(number, ir.Constant(I64, VECTORS * lanes))
+        at_x = builder.mul(number, ir.Constant(I64, 4 * ROWS))
+        halves = [
+            builder.sext(_load(builder, w, builder.add(at_w, ir.Constant(I64, part * lanes // 2)), half), wide)
+            for part in range(2 * VECTORS)
+        ]
+        new = []
+        for r in range(ROWS):
+            row = builder.sext(_load(builder, x, builder.add(at_x, ir.Constant(I64, 4 * r)), four), four_wide)
+            spread = builder.bitcast(splat(builder, builder.bitcast(row, I64), lanes // 8), wide)
+            for part, factor in enumerate(halves):
+                products = sums_of_products(builder, ARCH, factor, spread)
+                new.append(builder.add(values[r * 2 * VECTORS + part], products))
+        return new
+
+    zero = splat(builder, ir.Constant(I32, 0), lanes // 4)
+    results = repeat(builder, groups, [zero] * (2 * ROWS * VECTORS), turn)
+    even, odd = (_indices(range(first, lanes // 2, 2)) for first in (0, 1))
+    return [
+        builder.add(*(builder.shuffle_vector(low, high, side) for side in (even, odd)))
+        for low, high in zip(results[::2], results[1::2], strict=True)
+    ]
+
+
+def _indices(numbers: Sequence[int]) -> ir.Constant:
+    return ir.Constant(ir.VectorType(I32, len(numbers)), [ir.Constant(I32, number) for number in numbers])
 
 
 def _pointer(context: Any, builder: ir.IRBuilder, kind: Any, value: ir.Value) -> ir.Value:

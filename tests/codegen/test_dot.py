@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from numba import njit
@@ -139,3 +143,36 @@ def test_chains_on_this_host_add_up_every_product(isa: Isa) -> None:
 def test_the_widest_register_that_multiplies_whole_numbers_is_seen(assembly: str, register: str | None) -> None:
     assert vector_register(assembly, integers=True) == register
     assert vector_register(assembly) is None
+
+
+_WITHOUT_DOT_INSTRUCTION = """
+import numba, numpy as np
+from roofline.codegen.dot_kernels import COLUMNS, ROWS, TILE_FORM
+from roofline.kernels.row_products import dot_tile
+
+@numba.njit
+def compiled(sums, rows, panel, depth):
+    dot_tile(sums, rows, panel, rows.shape[1], panel.shape[1], depth)
+
+rng = np.random.default_rng(5)
+for depth in (1, 4, 7, 40):
+    groups = (depth + 3) // 4
+    x, w = (rng.integers(-128, 128, (count, depth)).astype(np.int8) for count in (ROWS, COLUMNS))
+    x[0], w[0] = -128, -128
+    rows, panel = np.zeros((groups, ROWS, 4), np.int8), np.zeros((groups, COLUMNS, 4), np.int8)
+    for k in range(depth):
+        rows[k // 4, :, k % 4], panel[k // 4, :, k % 4] = x[:, k], w[:, k]
+    sums = np.zeros((ROWS, COLUMNS), np.int32)
+    compiled(sums, rows, panel, depth)
+    assert (sums == x.astype(np.int32) @ w.T.astype(np.int32)).all(), depth
+print(TILE_FORM)
+"""
+
+
+@pytest.mark.skipif(not ({"avx2", "fma"} <= target_features()), reason="this CPU has no AVX2 to run the code of one")
+def test_tiles_are_widened_and_right_on_a_cpu_with_avx2_and_no_dot_instruction() -> None:
+    features = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+sse2,+ssse3,+sse4.1,+avx,+avx2,+fma"}
+    done = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_DOT_INSTRUCTION], capture_output=True, text=True, env={**os.environ, **features}
+    )
+    assert done.stdout.strip() == "widening", done.stderr
