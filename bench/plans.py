@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from roofline.codegen.dot import dot_form
+from roofline.errors import UsageError
 from roofline.kernels.kernel import Kernel
 from roofline.kernels.registry import select
 from roofline.measurement.levels import cores_sharing
@@ -120,6 +121,8 @@ MODES = {
 
 _CEILINGS_SHARE = 0.5
 """Share of a mode's budget that `ceilings` takes when it runs alone."""
+_FEW = 4
+"""Kernels that a message names."""
 _LARGE_N, _SMALL_N = 4096, 256
 _REUSE_GROWTH = 2.0
 """A kernel whose flops per byte grow by more than this from the small n to the large one uses its data ever more often:
@@ -143,7 +146,7 @@ def plan_for(
 
     `mode` is a key of MODES or a verb. `patterns` name kernels; none of them means ceilings only, `*` the mode's own
     choice. `sizes` are the n to measure kernels at, by default each kernel's own.
-    Raises UnknownName for a pattern that names no kernel.
+    Raises UnknownName for a pattern that names no kernel, UsageError when none of those named can be measured so.
     """
     settings = MODES.get(mode, MODES["all"])
     named = tuple(patterns) not in ((), ("*",))
@@ -167,6 +170,8 @@ def plan_for(
         own = [dtype for dtype in dtypes if dtype in kernel.dtypes]
         once = replace(settings, gemv_levels=("DRAM",))
         points += _kernel_points(once, machine, threads[:1], own[:1], tuple(sizes) or kernel.sizes[-1:], kernel)
+    if named and not any(isinstance(point, KernelPoint) for point in points):
+        raise UsageError(_why_none(kernels, threads, dtypes))
     own_budget_s = settings.budget_s * (1 if kernels else _CEILINGS_SHARE)
     return Plan(
         mode=mode,
@@ -178,6 +183,20 @@ def plan_for(
         points=tuple(points),
         memory_budget_bytes=memory_budget_bytes,
     )
+
+
+def _why_none(kernels: Sequence[Kernel], threads: Sequence[int], dtypes: Sequence[str]) -> str:
+    """Return why none of these kernels can be measured with these dtypes and thread counts."""
+    asked = f"{', '.join(dtypes)} on {' and '.join(map(str, threads))} thread{'s' if list(threads) != [1] else ''}"
+    there = [f"{kernel.name} runs in {', '.join(kernel.dtypes)}{_where(kernel)}" for kernel in kernels[:_FEW]]
+    more = f", and {len(kernels) - _FEW} more" if len(kernels) > _FEW else ""
+    return f"no kernel that was named runs in {asked}: {'; '.join(there)}{more}; see `list kernels`"
+
+
+def _where(kernel: Kernel) -> str:
+    if kernel.serial and kernel.parallel:
+        return ""
+    return " on one thread" if kernel.serial else " on two or more threads"
 
 
 def _narrowed(settings: Mode, kernels: Sequence[Kernel]) -> Mode:

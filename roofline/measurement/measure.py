@@ -22,6 +22,7 @@ from roofline.model.measurement import Measurement
 from roofline.model.roof import roof_of
 from roofline.model.run import Level
 from roofline.model.work import Work
+from roofline.units import memory_size
 
 _LEAST_SAMPLES = 6
 _MOST_SAMPLES = 60
@@ -56,6 +57,7 @@ class KernelProbe:
         n = point.n if point.n is not None else self._size_in_level(kernel, point)
         work = kernel.work_of(n, point.dtype)
         own_work = kernel.own_work_of(n, point.dtype)
+        self._check_memory(own_work.footprint_bytes)
         level = point.level or level_of(own_work.footprint_bytes, point.threads, self.levels)
         capacity = core_capacity(self.levels, point.threads)
         subject = prepare(kernel, n, point.dtype, self.stage.team, point.threads, capacity)
@@ -85,6 +87,15 @@ class KernelProbe:
             vector_register=subject.register,
             stopped=stopped,
         )
+
+    def _check_memory(self, footprint_bytes: int) -> None:
+        """Raise MeasurementError when a kernel's data, made once and placed once, exceeds the memory budget."""
+        left_bytes = self.most_bytes * self.stage.team.threads
+        if 2 * footprint_bytes > left_bytes:
+            raise MeasurementError(
+                f"its data takes {memory_size(2 * footprint_bytes)} (made once, placed once), the memory limit leaves "
+                f"{memory_size(left_bytes)}; measure a smaller size"
+            )
 
     def _size_in_level(self, kernel: Kernel, point: KernelPoint) -> int:
         assert point.level is not None  # a point has either n or a level

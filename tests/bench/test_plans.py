@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from sample_host import sample_machine
 
 from bench.plans import MODES, plan_for
-from roofline.errors import UnknownName
+from roofline.errors import UnknownName, UsageError
 from roofline.kernels.registry import all_kernels
 from roofline.measurement.plan import ComputePoint, KernelPoint, MemoryPoint, Plan, SweepPoints
 
@@ -226,14 +226,12 @@ def test_a_kernel_without_a_serial_form_is_measured_on_several_threads_only() ->
     for mode in MODES:
         points = kernel_points(planned(mode, dtypes=("f64", "f32", "i8")))
         assert {point.threads for point in points if point.kernel in only_all} == {2}
-    assert kernel_points(planned("run", tuple(only_all), threads=(1,))) == []
 
 
 def test_a_kernel_without_a_parallel_form_is_measured_on_one_thread_only() -> None:
     only_one = [name for name, known in all_kernels().items() if not known.parallel]
     assert "gemm.register" in only_one
     assert {point.threads for point in kernel_points(planned("run", tuple(only_one)))} == {1}
-    assert kernel_points(planned("run", tuple(only_one), threads=(2,))) == []
 
 
 def test_a_kernel_is_measured_in_the_dtypes_that_it_is_written_for() -> None:
@@ -243,3 +241,18 @@ def test_a_kernel_is_measured_in_the_dtypes_that_it_is_written_for() -> None:
         found.setdefault(point.kernel, set()).add(point.dtype)
     assert found == {name: set(known.dtypes) for name, known in all_kernels().items()}
     assert {point.dtype for point in kernel_points(planned("thorough", dtypes=("f32",)))} == {"f32"}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "narrowed", "words"),
+    [
+        ("gemm", {"dtypes": ("i8",)}, "gemm.naive runs in f64, f32"),
+        ("gemm.parallel", {"threads": (1,)}, "on two or more threads"),
+        ("spectral.naive", {"threads": (2,)}, "on one thread"),
+    ],
+)
+def test_kernels_that_cannot_be_measured_so_are_refused_with_what_they_run_in(
+    pattern: str, narrowed: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UsageError, match=words):
+        planned("run", (pattern,), **narrowed)

@@ -39,6 +39,7 @@ PLAN = Plan(
         MemoryPoint(level="L9", pattern="load", isa="scalar", threads=1),
         KernelPoint(kernel="stream.triad", dtype="f64", threads=1, n=1000),
         KernelPoint(kernel="no.such", dtype="f64", threads=1, n=1000),
+        KernelPoint(kernel="stream.triad", dtype="f64", threads=1, n=10**12),
     ),
     memory_budget_bytes=32 * 2**20,
 )
@@ -84,7 +85,9 @@ def test_a_tiny_plan_is_measured_audited_and_checked(tmp_path: Path, monkeypatch
     assert [(failure.kind, failure.point) for failure in run.failures] == [
         ("skipped", "L9 load scalar ×1"),
         ("raised", "no.such n=1000 f64 ×1"),
+        ("skipped", "stream.triad n=1000000000000 f64 ×1"),
     ]
+    assert "memory limit leaves 32 MiB" in run.failures[-1].message
     grown = start
     for record in kept:
         grown = grown.with_record(record)
