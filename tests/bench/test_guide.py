@@ -9,6 +9,7 @@ from answer import Ask
 
 from bench.cli.guide import pages, title
 from bench.cli.measuring import FATAL_KINDS
+from roofline.kernels.registry import all_kernels
 from roofline.measurement import verdict
 from roofline.model.ceilings import CAVEAT_MEANINGS
 from roofline.model.measurement import STATUSES
@@ -71,3 +72,42 @@ def test_the_page_of_the_file_names_what_a_reader_looks_for() -> None:
 def test_the_readme_links_every_page() -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     assert set(re.findall(r"\(bench/guide/([\w-]+)\.md\)", readme)) == set(pages())
+
+
+def ladders_in(page: str) -> list[list[str]]:
+    """Return the cells of every row of a ladder: family, rungs and library calls, n, intensities, what it shows."""
+    return [row.split(" | ") for row in re.findall(r"^\| (`\w+` \| .*) \|$", pages()[page], re.MULTILINE)]
+
+
+def kernels_of(family: str, rungs: str) -> tuple[list[str], list[str]]:
+    """Return the full names of the rungs of a ladder, and of the library calls after the semicolon."""
+    path, _, references = rungs.partition(";")
+    prefix = family.strip("`") + "."
+    return [prefix + name for name in names_in(path)], [prefix + name for name in names_in(references)]
+
+
+def names_in(text: str) -> list[str]:
+    return re.findall(r"`(\w+)`", text)
+
+
+def test_the_page_of_the_families_has_every_ladder_in_its_order() -> None:
+    known = all_kernels()
+    told = [kernels_of(family, rungs) for family, rungs, *_ in ladders_in("families")]
+    feet = [name for name, kernel in known.items() if kernel.improves is None]
+    assert sorted(path[0] for path, _ in told) == sorted(feet)
+    for path, references in told:
+        forms = [kernel for kernel in known.values() if path[0] in (kernel.name, kernel.improves)]
+        assert path == [kernel.name for kernel in forms if kernel.compiled]
+        assert references == [kernel.name for kernel in forms if not kernel.compiled]
+
+
+def test_the_page_of_the_families_tells_intensities_as_declared_and_at_the_sizes_that_are_measured() -> None:
+    known = all_kernels()
+    for family, rungs, _, intensities, _ in ladders_in("families"):
+        foot = known[kernels_of(family, rungs)[0][0]]
+        told = [(text, int(n)) for text, n in re.findall(r"([\d.]+) at (\d+)", intensities)]
+        assert told
+        for text, n in told:
+            assert text == f"{foot.work_of(n, foot.dtypes[0]).flop_per_byte:.3g}", (foot.name, n)
+        if foot.sizes:
+            assert [n for _, n in told] == list(foot.sizes), foot.name
