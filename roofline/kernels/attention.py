@@ -26,6 +26,7 @@ from roofline.kernels.attention_parts import (
 from roofline.kernels.capacity import Capacity
 from roofline.kernels.data import uniform
 from roofline.kernels.elementary import exponential
+from roofline.kernels.inner import cache_tile
 from roofline.kernels.kernel import kernel
 from roofline.kernels.multiplication import ROOM, even_share, multiply_panels
 from roofline.model.isa import DTYPE_BITS
@@ -55,9 +56,12 @@ def _job(n: int, size: int, more_flops: int = 0, intermediates: int = 0) -> Work
 
 def _flash_work(n: int, size: int) -> Work:
     """Per query: Q is scaled instead of the scores, and O divided instead of the weights. Per query and tile of keys:
-    the factor for the new maximum (a difference and an exp) and its product with the sum and with out."""
+    the factor for the new maximum (a difference and an exp) and its product with the sum and with out. The transposed
+    V is written and read.
+    """
     tiles = (n + KEYS - 1) // KEYS  # of keys
-    return _job(n, size, more_flops=-2 * n * n + n * (HEAD + HEAD + 1) + n * tiles * (HEAD + 3))
+    more_flops = -2 * n * n + n * (HEAD + HEAD + 1) + n * tiles * (HEAD + 3)
+    return _job(n, size, more_flops, intermediates=n * HEAD)
 
 
 @kernel(
@@ -116,7 +120,7 @@ def naive(out, Q, K, V, scale):
         n,
         size,
         more_flops=-2 * n * n + n * (HEAD + HEAD + 1),
-        intermediates=n * n + n * (4 * HEAD + 2) + n * min(n, KEYS),
+        intermediates=n * n + n * (HEAD + 2),
     ),
     tiles=_queries,
 )
@@ -125,8 +129,8 @@ def materialised(out, Q, K, V, scale, tile):
 
     The passes of the naive form made of the parts of the flash form: same register tiles, same exponential. What is
     left between the two is the way of the scores through the memory. Q is scaled instead of the scores and O is
-    divided instead of the weights. Beside the n^2 scores, the transposed V, the tiles of Q (twice) and of O, sums and
-    maxima, and packed tiles of scores are written and read.
+    divided instead of the weights. Beside the n^2 scores, the transposed V and the sums and maxima of all queries are
+    written and read.
     """
     n = Q.shape[0]
     step = even_share(n, tile, lanes_of(out))
@@ -137,7 +141,7 @@ def materialised(out, Q, K, V, scale, tile):
     for task in prange((n + step - 1) // step):
         i0 = task * step
         i1 = min(i0 + step, n)
-        panels = np.empty(HEAD * (step + 2 * ROOM) + ROOM, out.dtype)
+        panels = cache_tile(HEAD * (step + 2 * ROOM) + ROOM, out.dtype)
         pack_queries(panels, Q[i0:i1], scale)
         for j0 in range(0, n, KEYS):
             keys = K[j0 : j0 + KEYS]
@@ -152,8 +156,8 @@ def materialised(out, Q, K, V, scale, tile):
     for task in prange((n + step - 1) // step):
         i0 = task * step
         i1 = min(i0 + step, n)
-        panels = np.empty(KEYS * (step + 2 * ROOM) + ROOM, out.dtype)
-        result = np.empty((HEAD, step + PAD), out.dtype)
+        panels = cache_tile(KEYS * (step + 2 * ROOM) + ROOM, out.dtype)
+        result = cache_tile((HEAD, step + PAD), out.dtype)
         for j0 in range(0, n, KEYS):
             keys = min(KEYS, n - j0)
             pack_panels(panels, aligned_start(panels), scores[j0 : j0 + keys], 0, keys, i0, i1 - i0)
@@ -173,7 +177,8 @@ def flash(out, Q, K, V, scale, tile):
 
     For each tile of queries, over tiles of keys: their scores, the running maximum m and sum l of each query, and
     O' = O exp(m_old - m) + P V. Everything is transposed, so that queries lie along the vectors: both products run in
-    register tiles as GEMM's, and maximum, exp and sum need no step across a vector. V is transposed once.
+    register tiles as GEMM's, and maximum, exp and sum need no step across a vector. V is transposed once:
+    n d elements that are written and read beside the job's.
     """
     n = Q.shape[0]
     step = even_share(n, tile, lanes_of(out))
@@ -181,14 +186,17 @@ def flash(out, Q, K, V, scale, tile):
     for task in prange((n + step - 1) // step):
         i0 = task * step
         columns = min(step, n - i0)
-        queries = np.empty(HEAD * (step + 2 * ROOM) + ROOM, out.dtype)
+        queries = cache_tile(HEAD * (step + 2 * ROOM) + ROOM, out.dtype)
         pack_queries(queries, Q[i0 : i0 + columns], scale)
-        result = np.empty((HEAD, step + PAD), out.dtype)
-        scores = np.empty((KEYS, step + PAD), out.dtype)
-        panels = np.empty(KEYS * (step + 2 * ROOM) + ROOM, out.dtype)
-        largest = np.full(columns, -np.inf, out.dtype)
-        total = np.zeros(columns, out.dtype)
-        factor = np.empty(columns, out.dtype)
+        result = cache_tile((HEAD, step + PAD), out.dtype)
+        scores = cache_tile((KEYS, step + PAD), out.dtype)
+        panels = cache_tile(KEYS * (step + 2 * ROOM) + ROOM, out.dtype)
+        largest = cache_tile(columns, out.dtype)
+        total = cache_tile(columns, out.dtype)
+        factor = cache_tile(columns, out.dtype)
+        for i in range(columns):
+            largest[i] = -np.inf
+            total[i] = 0
         for d in range(HEAD):
             o = result[d]
             for i in range(columns):

@@ -6,7 +6,7 @@ import numpy as np
 
 from roofline.codegen.multiply import aligned_start, pack_panels
 from roofline.kernels.elementary import exponential
-from roofline.kernels.inner import inner
+from roofline.kernels.inner import cache_tile, inner
 
 HEAD = 64
 """Elements of a query, a key and a value: d."""
@@ -35,7 +35,7 @@ def transposed(V):
 def pack_queries(panels, Q, scale):
     """Pack the transposed and scaled queries into panels for the micro-kernel."""
     columns = Q.shape[0]
-    scaled = np.empty((HEAD, columns + PAD), Q.dtype)
+    scaled = cache_tile((HEAD, columns + PAD), Q.dtype)
     for i in range(columns):
         for d in range(HEAD):
             scaled[d, i] = Q[i, d] * scale

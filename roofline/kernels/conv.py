@@ -17,7 +17,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from roofline.codegen.multiply import TILE_VECTORS, aligned_start, lanes_of, pack_panels
 from roofline.kernels.capacity import Capacity
 from roofline.kernels.data import uniform
-from roofline.kernels.inner import inner
+from roofline.kernels.inner import cache_tile, inner
 from roofline.kernels.kernel import kernel
 from roofline.kernels.multiplication import ROOM, even_share, multiply_panels, multiply_rows
 from roofline.model.isa import DTYPE_BITS
@@ -152,13 +152,18 @@ def im2col_3x3(Y, W, X):
             multiply_panels(Y[:, y, x:x1], weights, 0, panels, start, CHANNELS * TAPS, False)
 
 
-@kernel(improves=naive_3x3, sizes=(56,), tiles=_elements)
+@kernel(
+    improves=naive_3x3,
+    sizes=(56,),
+    own_work=lambda n, size: _job(n, size, TAPS, CHANNELS * TAPS * CHANNELS),
+    tiles=_elements,
+)
 def blocked_3x3(Y, W, X, tile):
     """Y[o, y, x] = sum over c, i, j of W[o, c, i, j] * X[c, y + i, x + j], as a product that is never stored whole
 
     Bands of a few rows and as many columns as a register tile has: each row of input is packed three times, shifted by
     0, 1 and 2, and serves as the upper, middle and lower taps of three rows of output. The packed band stays in the
-    second cache.
+    second cache. Beside the job's traffic, the weights in their new order are written and read once.
     """
     n = Y.shape[1]
     width = TILE_VECTORS * lanes_of(Y)
@@ -167,7 +172,7 @@ def blocked_3x3(Y, W, X, tile):
     for task in prange((n + rows - 1) // rows):
         y0 = task * rows
         y1 = min(y0 + rows, n)
-        panels = np.empty((y1 - y0 + 2) * 3 * CHANNELS * width + ROOM, Y.dtype)
+        panels = cache_tile((y1 - y0 + 2) * 3 * CHANNELS * width + ROOM, Y.dtype)
         base = aligned_start(panels)
         for x in range(0, n, width):
             columns = min(width, n - x)

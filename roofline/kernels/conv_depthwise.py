@@ -18,6 +18,7 @@ from numba import njit, prange
 from numpy.lib.stride_tricks import sliding_window_view
 
 from roofline.kernels.data import uniform
+from roofline.kernels.inner import cache_tile
 from roofline.kernels.kernel import kernel
 from roofline.kernels.panel import STRIDE, WIDTH, clear
 from roofline.model.work import Work
@@ -144,7 +145,7 @@ def blocked_depthwise_31x31(Y, W, X):
         c = task // bands
         y0 = (task - c * bands) * 4
         rows = min(4, n - y0)
-        panel = np.empty(4 * STRIDE, Y.dtype)
+        panel = cache_tile(4 * STRIDE, Y.dtype)
         for x0 in range(0, n, WIDTH):
             x1 = min(x0 + WIDTH, n)
             clear(panel, rows, x1 - x0)

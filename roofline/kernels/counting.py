@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from roofline.errors import UsageError
+from roofline.kernels.inner import cache_tile
 from roofline.kernels.kernel import Kernel
 from roofline.model.isa import DTYPE_BITS
 from roofline.model.work import Work
@@ -207,10 +208,10 @@ def count_work(kernel: Kernel, n: int, dtype: str = "f64", scratch: bool = False
 
     An element is read if its first access is a read, written if it is ever written, and allocated if its first
     access is a write. Arrays that the body makes are no compulsory traffic; with `scratch` each of their elements
-    that is used counts as allocated, written once and read once. With `every_value` each value that an element has
-    had counts as written once and, if it was ever read, as read once: what sweeps over more than a cache move.
-    Arrays of int32 and int64 hold indices: their elements are read as plain numbers. Raises UsageError for a library
-    call, whose inside cannot be seen.
+    that is used counts as allocated, written once and read once, unless they are a `cache_tile`. With `every_value`
+    each value that an element has had counts as written once and, if it was ever read, as read once: what sweeps
+    over more than a cache move. Arrays of int32 and int64 hold indices: their elements are read as plain
+    numbers. Raises UsageError for a library call, whose inside cannot be seen.
     """
     if not kernel.compiled:
         raise UsageError(f"{kernel.name} calls a library, so its work cannot be counted; count what it improves")
@@ -238,7 +239,9 @@ def _counting_twin(function: Callable[..., Any], tally: Tally, scratch: list[Buf
     for name in function.__code__.co_names:
         value = names.get(name)
         plain = getattr(value, "py_func", value)  # a compiled function of the same file or another
-        if value is np or value is math:
+        if value is cache_tile:
+            names[name] = plain
+        elif value is np or value is math:
             names[name] = Library(value, tally, scratch)
         elif plain is function:
             names[name] = twin

@@ -13,7 +13,7 @@ from numba import prange
 from roofline.codegen.multiply import lanes_of
 from roofline.kernels.capacity import Capacity
 from roofline.kernels.data import uniform
-from roofline.kernels.inner import inner
+from roofline.kernels.inner import cache_tile, inner
 from roofline.kernels.kernel import kernel
 from roofline.kernels.multiplication import even_share, multiply_rows, product_tiles
 from roofline.model.isa import DTYPE_BITS
@@ -82,7 +82,7 @@ def blocked(C, A, B):
     for task in prange((n + TILE_ROWS - 1) // TILE_ROWS):
         i0 = task * TILE_ROWS
         i1 = min(i0 + TILE_ROWS, n)
-        tile = np.empty((TILE_DEPTH, TILE_COLUMNS), B.dtype)
+        tile = cache_tile((TILE_DEPTH, TILE_COLUMNS), B.dtype)
         for i in range(i0, i1):
             for j in range(n):
                 C[i, j] = 0
@@ -133,7 +133,7 @@ def packed(C, A, B, tile_depth, tile_columns):
     n = C.shape[0]
     depth_step = even_share(n, tile_depth, 4)
     column_step = even_share(n, tile_columns, 1)
-    block = np.empty((depth_step, column_step), C.dtype)
+    block = cache_tile((depth_step, column_step), C.dtype)
     for i in range(n):
         for j in range(n):
             C[i, j] = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
 from numba import njit
 
 
@@ -15,3 +16,13 @@ def inner(function: Callable[..., Any] | None = None, *, fastmath: Iterable[str]
     """
     compile_one = njit(nogil=True, error_model="numpy", boundscheck=False, fastmath=set(fastmath) or False)
     return compile_one if function is None else compile_one(function)
+
+
+@inner
+def cache_tile(shape, dtype):
+    """Return an array that is filled and used up while it is in a cache, of a size that does not grow with n.
+
+    Counting leaves it out: whatever passes through it never reaches memory. An intermediate that grows with n, or
+    that holds data of the job in another order, is made with NumPy's functions and counts.
+    """
+    return np.empty(shape, dtype)

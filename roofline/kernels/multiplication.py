@@ -19,7 +19,7 @@ from roofline.codegen.multiply import (
     pack_panels,
 )
 from roofline.kernels.capacity import Capacity
-from roofline.kernels.inner import inner
+from roofline.kernels.inner import cache_tile, inner
 from roofline.model.isa import DTYPE_BITS
 
 _FIRST_SHARE = 1.0
@@ -58,7 +58,7 @@ def multiply_rows(C, A, B, tile_depth, tile_columns):
     width = TILE_VECTORS * lanes
     depth_step = even_share(total_depth, tile_depth, 1)
     column_step = even_share(columns, max(tile_columns, width), width if columns > width else lanes)
-    panels = np.empty(depth_step * column_step + ROOM, C.dtype)
+    panels = cache_tile(depth_step * column_step + ROOM, C.dtype)
     base = aligned_start(panels)
     if total_depth == 0:
         for i in range(rows):

@@ -17,6 +17,7 @@ from numba import prange
 
 from roofline.codegen.multiply import aligned_start, pack_panels
 from roofline.kernels.data import uniform
+from roofline.kernels.inner import cache_tile
 from roofline.kernels.kernel import kernel
 from roofline.kernels.multiplication import ROOM, multiply_panels
 from roofline.kernels.network_parts import add_dots, step_cell, transpose
@@ -30,21 +31,30 @@ BATCHES = (1, 16, 256)
 FEW = 8
 """Outputs per task: their weights stay in the first cache for all samples."""
 MANY = 64
-"""Samples from which on packing the weights pays."""
-TASK = 16
-"""Samples per task of the packed product, a divisor of MANY."""
+"""Samples from which on packing the weights pays, a multiple of TASKS."""
+TASKS = 4
+"""Tasks that share MANY samples."""
 LANES = 16
 """Units of the LSTM cell per task: whole vectors of any width."""
 
 
+def _layer(n: int, size: int, intermediates: int = 0) -> Work:
+    return Work(
+        flops=2 * INPUTS * OUTPUTS * n,
+        read_bytes=(INPUTS * OUTPUTS + OUTPUTS + INPUTS * n + intermediates) * size,
+        write_bytes=(OUTPUTS * n + intermediates) * size,
+        allocate_bytes=(OUTPUTS * n + intermediates) * size,
+    )
+
+
+def packed_layer(n: int, size: int, many: int = MANY) -> Work:
+    """Return the work of a layer that, from `many` samples on, writes and reads its weights twice: transposed, packed."""
+    return _layer(n, size, intermediates=2 * INPUTS * OUTPUTS if n >= many else 0)
+
+
 @kernel(
     family="network",
-    work=lambda n, size: Work(
-        flops=2 * INPUTS * OUTPUTS * n,
-        read_bytes=(INPUTS * OUTPUTS + OUTPUTS + INPUTS * n) * size,
-        write_bytes=OUTPUTS * n * size,
-        allocate_bytes=OUTPUTS * n * size,
-    ),
+    work=_layer,
     arguments=lambda n, dtype, rng: (
         uniform(rng, (n, OUTPUTS), dtype),
         uniform(rng, (OUTPUTS, INPUTS), dtype) - dtype(1),  # of both signs, so that relu has something to cut
@@ -68,34 +78,41 @@ def naive_mlp(Y, W, b, X):
             Y[s, o] = max(total, Y.dtype.type(0))
 
 
-@kernel(improves=naive_mlp, fastmath=("contract", "reassoc"), sizes=BATCHES)
-def blocked_mlp(Y, W, b, X):
+@kernel(
+    improves=naive_mlp,
+    fastmath=("contract", "reassoc"),
+    sizes=BATCHES,
+    own_work=packed_layer,
+    tiles=lambda capacity, dtype: (MANY,),
+)
+def blocked_mlp(Y, W, b, X, many):
     """Y[s, o] = max(0, b[o] + sum over i of W[o, i] * X[s, i]), four samples by four outputs at once
 
     Sixteen sums in registers: each vector of weights serves four samples. A task keeps its weights for all samples.
     Of a large batch, most samples go through GEMM's register tile instead, for which the weights are transposed and
-    packed.
+    packed: they are written and read twice beside the job's traffic.
     """
-    packed = X.shape[0] // MANY * MANY
+    packed = X.shape[0] // many * many
+    share = max(1, many // TASKS)
     if packed:
         columns = np.empty((INPUTS, OUTPUTS), W.dtype)
         transpose(columns, W)
         panels = np.empty(INPUTS * (OUTPUTS + ROOM) + ROOM, W.dtype)
         pack_panels(panels, aligned_start(panels), columns, 0, INPUTS, 0, OUTPUTS)
-        for task in prange(packed // TASK):
-            rows = Y[task * TASK : task * TASK + TASK]
-            inputs = X[task * TASK : task * TASK + TASK]
-            for s in range(TASK):
+        for task in prange(packed // share):
+            rows = Y[task * share : task * share + share]
+            inputs = X[task * share : task * share + share]
+            for s in range(share):
                 row = rows[s]
                 for o in range(OUTPUTS):
                     row[o] = b[o]
             multiply_panels(rows, inputs, 0, panels, aligned_start(panels), INPUTS, True)
-            for s in range(TASK):
+            for s in range(share):
                 row = rows[s]
                 for o in range(OUTPUTS):
                     row[o] = max(row[o], Y.dtype.type(0))
     for task in prange(OUTPUTS // FEW):
-        sums = np.empty((4, 4), Y.dtype)
+        sums = cache_tile((4, 4), Y.dtype)
         for s in range(packed, X.shape[0], 4):
             samples = min(4, X.shape[0] - s)
             for o in range(task * FEW, task * FEW + FEW, 4):
@@ -108,13 +125,18 @@ def blocked_mlp(Y, W, b, X):
                         Y[s + row, o + column] = max(sums[row, column], Y.dtype.type(0))
 
 
-def _cell(n: int, size: int, tanh_flops: int = 1) -> Work:
+def _cell(n: int, size: int, tanh_flops: int = 1, intermediates: int = 0) -> Work:
     return Work(
         flops=(4 * 4 * UNITS + 3 * 3 + 2 * tanh_flops + 4) * UNITS * n,
-        read_bytes=(4 * UNITS * (2 * UNITS + 1) + 3 * UNITS * n) * size,
-        write_bytes=2 * UNITS * n * size,
-        allocate_bytes=2 * UNITS * n * size,
+        read_bytes=(4 * UNITS * (2 * UNITS + 1) + 3 * UNITS * n + intermediates) * size,
+        write_bytes=(2 * UNITS * n + intermediates) * size,
+        allocate_bytes=(2 * UNITS * n + intermediates) * size,
     )
+
+
+def packed_cell(n: int, size: int, many: int = MANY) -> Work:
+    """Return the work of a cell whose tanh is an exp, and whose weights are packed as those of `packed_layer`."""
+    return _cell(n, size, tanh_flops=5, intermediates=2 * 4 * UNITS * 2 * UNITS if n >= many else 0)
 
 
 def _lstm(out, W, b, Z, C):
@@ -145,7 +167,7 @@ def naive_lstm(out, W, b, Z, C):
     """
     one = out.dtype.type(1)
     for s in prange(Z.shape[0]):
-        gates = np.empty(4, out.dtype)
+        gates = cache_tile(4, out.dtype)
         for u in range(UNITS):
             for gate in range(4):
                 total = b[u, gate]
@@ -162,36 +184,38 @@ def naive_lstm(out, W, b, Z, C):
     improves=naive_lstm,
     fastmath=("contract", "reassoc"),
     sizes=BATCHES,
-    own_work=lambda n, size: _cell(n, size, tanh_flops=5),
+    own_work=packed_cell,
+    tiles=lambda capacity, dtype: (MANY,),
 )
-def blocked_lstm(out, W, b, Z, C):
+def blocked_lstm(out, W, b, Z, C, many):
     """c' = f * c + i * g, h' = o * tanh(c'), four gates by four samples at once
 
     Sixteen sums in registers, or of a large batch a packed product, as in the MLP layer. The gates of several units
     are then turned into outputs in vectors; tanh x is 1 - 2 / (1 + e^(2 x)), 5 flop instead of 1.
     """
-    packed = Z.shape[0] // MANY * MANY
+    packed = Z.shape[0] // many * many
+    share = max(1, many // TASKS)
     if packed:
         columns = np.empty((2 * UNITS, 4 * UNITS), W.dtype)
         for gate in range(4):
             transpose(columns[:, gate * UNITS : gate * UNITS + UNITS], W[:, gate])
         panels = np.empty(2 * UNITS * (4 * UNITS + ROOM) + ROOM, W.dtype)
         pack_panels(panels, aligned_start(panels), columns, 0, 2 * UNITS, 0, 4 * UNITS)
-        for task in prange(packed // TASK):
-            sums = np.empty((TASK, 4 * UNITS), out.dtype)
-            for row in range(TASK):
+        for task in prange(packed // share):
+            sums = cache_tile((share, 4 * UNITS), out.dtype)
+            for row in range(share):
                 for gate in range(4):
                     for u in range(UNITS):
                         sums[row, gate * UNITS + u] = b[u, gate]
-            inputs = Z[task * TASK : task * TASK + TASK]
+            inputs = Z[task * share : task * share + share]
             multiply_panels(sums, inputs, 0, panels, aligned_start(panels), 2 * UNITS, True)
-            for row in range(TASK):
-                s = task * TASK + row
+            for row in range(share):
+                s = task * share + row
                 step_cell(out[s, 0], out[s, 1], sums[row].reshape(4, UNITS), C[s])
     for task in prange(UNITS // LANES):
         u0 = task * LANES
-        dots = np.empty((4, 4), out.dtype)
-        gates = np.empty((4, 4, LANES), out.dtype)
+        dots = cache_tile((4, 4), out.dtype)
+        gates = cache_tile((4, 4, LANES), out.dtype)
         for s in range(packed, Z.shape[0], 4):
             samples = min(4, Z.shape[0] - s)
             for u in range(LANES):

@@ -29,12 +29,12 @@ def test_results_are_right_where_the_maximum_keeps_growing(form: Kernel, dtype: 
 @pytest.mark.parametrize("form", FORMS[1:], ids=lambda form: form.name)
 def test_own_work_holds_beyond_one_tile_of_keys(form: Kernel):
     n = attention_parts.KEYS + 3
-    assert count_work(form, n, scratch=form is not attention.flash) == form.own_work_of(n, "f64")
+    assert count_work(form, n, scratch=True) == form.own_work_of(n, "f64")
 
 
 def test_only_the_flash_form_has_no_intermediate_that_grows_with_the_square_of_the_length():
     extra = {form: form.own_work_of(1024, "f64").bytes - form.work_of(1024, "f64").bytes for form in FORMS}
-    assert extra[attention.flash] == 0
+    assert extra[attention.flash] == 2 * 1024 * attention_parts.HEAD * 8  # the transposed V
     assert all(extra[form] >= 2 * 1024**2 * 8 for form in FORMS[:2])
 
 
