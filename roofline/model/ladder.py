@@ -67,15 +67,14 @@ def ladders_of(
 def steps(run: Run) -> tuple[float | None, ...]:
     """Return, for each measurement of the run, how many times as fast it is as the rung before; None where none is.
 
-    The rung before is the nearest earlier form of the same job, on as many threads, in the same dtype and at the same n
-    (in the same level, where the two have no n in common). Library calls are no rungs.
+    The rung before is the nearest earlier form of the same job that was measured at the same n, in the same dtype and
+    on as many threads. Library calls are no rungs.
     """
     found: dict[int, float] = {}
     for measurements in _groups(run).values():
         rungs = [m for m in measurements if m.drawable and not is_library(m)]
         for place, measurement in enumerate(rungs):
-            sizes = {m.n for m in rungs if m.kernel == measurement.kernel}
-            before = _before(measurement, sizes, rungs[:place])
+            before = _before(measurement, rungs[:place])
             if before is not None:
                 found[id(measurement)] = job_rate(measurement) / job_rate(before)
     return tuple(found.get(id(measurement)) for measurement in run.measurements)
@@ -95,18 +94,12 @@ def _groups(run: Run) -> dict[str, list[Measurement]]:
     return {foot: sorted(found, key=lambda m: order[m.kernel]) for foot, found in groups.items()}
 
 
-def _before(measurement: Measurement, sizes: set[int], earlier: Sequence[Measurement]) -> Measurement | None:
-    """Return the nearest earlier rung that can be compared with this one, whose kernel was measured at these sizes."""
-    alike = [
-        m
-        for m in earlier
-        if (m.dtype, m.threads) == (measurement.dtype, measurement.threads) and m.kernel != measurement.kernel
-    ]
-    for kernel in reversed(dict.fromkeys(m.kernel for m in alike)):
-        same = [m for m in alike if m.kernel == kernel]
-        fitting = _at(same, measurement.n, measurement.level, sizes)
-        if fitting is not None:
-            return fitting
+def _before(measurement: Measurement, earlier: Sequence[Measurement]) -> Measurement | None:
+    """Return the nearest earlier rung that did the same: another kernel at this n, dtype and thread count."""
+    same = (measurement.n, measurement.dtype, measurement.threads)
+    for other in reversed(earlier):
+        if (other.n, other.dtype, other.threads) == same and other.kernel != measurement.kernel:
+            return other
     return None
 
 

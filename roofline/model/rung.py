@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from roofline.model.ceilings import Ceiling
 from roofline.model.isa import ISAS, isa_of_register
 from roofline.model.measurement import Measurement
@@ -19,9 +21,11 @@ class Rung(Value, frozen=True, kw_only=True):
 
     measurement: Measurement
     flop_per_s: float
-    """Of this form's own work: what the machine executes."""
+    """Flops of the job over the time, as in the tables: what a form computes beside is no achievement."""
     flop_per_byte: float
-    """Of this form's own work: where it moves intermediates, this is less than the job's."""
+    """Flops of the job over the bytes that this form itself moves: with intermediates, less than the job's."""
+    percent_of_roof: float | None = None
+    """Of the roof over the job's compulsory work, as in the tables."""
     before: Measurement | None = None
     """The rung that it is compared with: the one before; for a library the last one on as many threads."""
     step: float | None = None
@@ -33,7 +37,7 @@ class Rung(Value, frozen=True, kw_only=True):
     binds: Ceiling | None = None
     """The lowest ceiling above it that limits code of its register width; its roof where it has reached that."""
     roof: Roof = Roof()
-    """What the machine can do at most with this form's own work."""
+    """What the machine can do at most for a form that moves what this one does."""
 
     @property
     def limit_flop_per_s(self) -> float | None:
@@ -43,7 +47,7 @@ class Rung(Value, frozen=True, kw_only=True):
 
 def rung_of(run: Run, measurement: Measurement, before: Sequence[Rung], first: Sequence[Rung]) -> Rung:
     """Return the rung of a measurement; `before` and `first` hold the rungs that it is compared with, or nothing."""
-    work = own_work(measurement)
+    work = moved_work(measurement)
     rate, intensity = work.flops / median(measurement.samples_s), work.flop_per_byte
     roof, limits = _limits(run, measurement)
     crossed: dict[str, Ceiling] = {}
@@ -52,10 +56,12 @@ def rung_of(run: Run, measurement: Measurement, before: Sequence[Rung], first: S
             if rung.flop_per_s < ceiling.attainable_flop_per_s(intensity) <= rate:
                 crossed[ceiling.name] = ceiling
     rate_of_job = job_rate(measurement)
+    derived = run.derived(measurement)
     return Rung(
         measurement=measurement,
         flop_per_s=rate,
         flop_per_byte=intensity,
+        percent_of_roof=None if derived is None else derived.percent_of_roof,
         before=before[0].measurement if before else None,
         step=rate_of_job / job_rate(before[0].measurement) if before else None,
         gain=rate_of_job / job_rate(first[0].measurement) if first else 1.0,
@@ -70,6 +76,11 @@ def own_work(measurement: Measurement) -> Work:
     return measurement.own_work or measurement.work
 
 
+def moved_work(measurement: Measurement) -> Work:
+    """Return the flops of the job with the bytes that this form itself moves: where it stands under the ceilings."""
+    return replace(own_work(measurement), flops=measurement.work.flops)
+
+
 def is_library(measurement: Measurement) -> bool:
     """Say whether a drawable measurement is of a library call: own code without arithmetic seen is never drawn."""
     return measurement.vector_register is None and measurement.work.flops > 0
@@ -81,9 +92,9 @@ def job_rate(measurement: Measurement) -> float:
 
 
 def _limits(run: Run, measurement: Measurement) -> tuple[Roof, list[Ceiling]]:
-    """Return the roof over the form's own work, and the ceilings of every ISA and level on as many threads."""
+    """Return the roof over what the form moves, and the ceilings of every ISA and level on as many threads."""
     dtype, threads = measurement.dtype, measurement.threads
-    work = own_work(measurement)
+    work = moved_work(measurement)
     roof = roof_of(run.ceilings, dtype=dtype, threads=threads, level=measurement.level, work=work)
     isas = dict.fromkeys(ceiling.isa for ceiling in run.ceilings.compute)
     compute = [run.ceilings.best_compute(dtype, threads, isa) for isa in isas]
@@ -97,9 +108,10 @@ def _limits(run: Run, measurement: Measurement) -> tuple[Roof, list[Ceiling]]:
 def _binds(run: Run, measurement: Measurement, rate: float, roof: Roof) -> Ceiling | None:
     """Return the lowest ceiling above the rate that limits code of this register width, or what limits the roof.
 
-    Wider code than a ceiling's is not limited by it, and a library may be of any width: only its roof counts.
+    Wider code than a ceiling's is not limited by it, and a library may be of any width: only its roof counts. A memory
+    ceiling of a narrower register counts, one of a register as wide as the roof's own is no other limit than the roof.
     """
-    work = own_work(measurement)
+    work = moved_work(measurement)
     intensity = work.flop_per_byte
     last = roof.bound(work)
     if last is None or is_library(measurement) or rate >= roof.attainable_flop_per_s(intensity):
@@ -112,7 +124,8 @@ def _binds(run: Run, measurement: Measurement, rate: float, roof: Roof) -> Ceili
         for isa in rows
         if own is None or isa.vector_bits >= own.vector_bits
     ]
-    if own is not None:
+    bits = {isa.name: isa.vector_bits for isa in rows}
+    if own is not None and roof.memory is not None and own.vector_bits < bits.get(roof.memory.isa, 0):
         level = measurement.level
         limits.append(roof_of(run.ceilings, dtype=dtype, threads=threads, level=level, work=work, isa=own.name).memory)
     above = [c for c in limits if c is not None and c.attainable_flop_per_s(intensity) > rate]

@@ -9,7 +9,7 @@ from roofline.model.ladder import Ladder
 from roofline.model.measurement import Measurement
 from roofline.model.rung import Rung, is_library, own_work
 from roofline.plotting.ceiling_label import short_name, threads_text
-from roofline.plotting.kernel_tables import status_text, times_text
+from roofline.plotting.kernel_tables import percent_text, status_text, times_text
 from roofline.plotting.text import printable, rate_unit
 from roofline.units import giga
 
@@ -73,6 +73,8 @@ def _changes(rung: Rung, before: Measurement) -> list[str]:
         found.append(f"{_register(now)} instead of {_register(before)} arithmetic")
     if now.dtype != before.dtype:
         found.append(f"{printable(now.dtype)} instead of {printable(before.dtype)}")
+    if now.n != before.n:
+        found.append(f"per flop of the job, at n = {now.n} instead of {before.n}")
     if now.threads != before.threads:
         found.append(f"{threads_text(now.threads)} instead of {before.threads}")
     flops = _per_job(own_work(now).flops, now) / _per_job(own_work(before).flops, before)
@@ -126,4 +128,7 @@ def _bound(rung: Rung) -> list[str]:
         name += f" in {printable(rung.binds.isa)}"
     if rung.flop_per_s >= limit:
         return [f"at its roof, {name} with {height}"]
-    return [f"next: {name} at {height}, of which it reaches {reached}"]
+    told = [f"next: {name} at {height}, of which it reaches {reached}"]
+    if rung.measurement.own_work is not None and rung.percent_of_roof is not None:
+        told.append(f"{percent_text(rung.percent_of_roof)} of the roof over the job's compulsory work")
+    return told
