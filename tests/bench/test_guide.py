@@ -3,12 +3,16 @@ from __future__ import annotations
 import inspect
 import re
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from answer import Ask
 
 from bench.cli.guide import pages, title
 from bench.cli.measuring import FATAL_KINDS
+from roofline.kernels.counting import count_work
+from roofline.kernels.kernel import Kernel, kernel
 from roofline.kernels.registry import all_kernels
 from roofline.measurement import verdict
 from roofline.model.ceilings import CAVEAT_MEANINGS
@@ -21,13 +25,27 @@ def blocks(text: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-def test_the_example_of_a_kernel_runs_and_its_work_is_proved() -> None:
-    found = blocks(pages()["adding-a-kernel"], "python")
-    names: dict[str, object] = {"__name__": "example"}
-    for block in found:
+def test_the_examples_of_kernels_run_and_their_work_and_results_are_proved() -> None:
+    names: dict[str, Any] = {"__name__": "roofline.kernels.example"}
+    for block in blocks(pages()["adding-a-kernel"], "python"):
         exec(block, names)
-    assert len(found) == 2
-    assert "blend" in names
+    examples = [value for value in names.values() if isinstance(value, Kernel)]
+    assert [example.name for example in examples] == ["example.blend", "example.factored", "example.in_two_passes"]
+    for example in examples:
+        arguments = example.make_arguments(13, "f64", np.random.default_rng(0))
+        expected = example.expected(arguments)
+        example.body(*arguments)
+        np.testing.assert_allclose(arguments[0], expected, rtol=example.tolerance(13, "f64"))
+        assert count_work(example, 13, scratch=True) == example.own_work_of(13, "f64")
+
+
+def test_every_part_of_a_declaration_is_explained() -> None:
+    told = {re.split(r"\W", words)[0] for words in code_in(pages()["adding-a-kernel"])}
+    assert set(inspect.signature(kernel).parameters) - {"family", "name"} - told == set()
+
+
+def code_in(text: str) -> list[str]:
+    return re.findall(r"`([^`\n]+)`", text)
 
 
 @pytest.mark.parametrize("page", list(pages()))
@@ -46,7 +64,7 @@ def test_with_colours_a_page_is_laid_out(ask: Ask) -> None:
 
 def explained_in(page: str) -> set[str]:
     """What stands in backquotes, up to a colon."""
-    return {words.partition(":")[0] for words in re.findall(r"`([^`\n]+)`", pages()[page])}
+    return {words.partition(":")[0] for words in code_in(pages()[page])}
 
 
 def test_every_heading_of_the_tables_is_explained(run: Run) -> None:
