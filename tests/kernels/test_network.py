@@ -6,6 +6,7 @@ import pytest
 from roofline.kernels import network, network_rows
 from roofline.kernels.check import check
 from roofline.kernels.compile import compiled
+from roofline.kernels.counting import count_work
 from roofline.kernels.kernel import Kernel
 
 LAYERS = (network.naive_mlp, network.naive_lstm)
