@@ -19,6 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+LISTED = 24
+"""Of more names than these, only the families and the nearest are told."""
+
 
 class RooflineError(Exception):
     """Base of everything that this library raises on purpose."""
@@ -33,12 +36,19 @@ class UnknownName(UsageError):
 
     def __init__(self, what: str, name: str, known: Iterable[str], hint: str = "") -> None:
         """`what` is the kind of thing ("kernel"); `known` are the names that exist; `hint` is a command to type."""
-        names = sorted(known)
-        near = get_close_matches(name, names, n=1)
+        names = sorted(set(known))
+        many = len(names) > LISTED
+        near = get_close_matches(name, names, n=3 if many else 1)
         message = f"unknown {what} {name!r}"
         if near:
-            message += f"; did you mean {near[0]!r}?"
-        message += f" (known: {', '.join(names) if names else 'none'})"
+            message += f"; did you mean {' or '.join(map(repr, near))}?"
+        families = list(dict.fromkeys(known_name.partition(".")[0] for known_name in names))
+        if many and len(families) <= LISTED:
+            message += f" (families: {', '.join(families)})"
+        elif many:
+            message += f" ({len(names)} are known)"
+        else:
+            message += f" (known: {', '.join(names) if names else 'none'})"
         super().__init__(message + (f"; {hint}" if hint else ""))
 
 

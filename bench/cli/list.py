@@ -14,14 +14,30 @@ from roofline.archive.store import runs
 from roofline.host import read_machine
 from roofline.model.isa import ISAS, isas_of
 from roofline.model.machine import Machine
-from roofline.plotting.table import Column, Table
-from roofline.plotting.text import printable
+from roofline.plotting.table import Column, Row, Table
+from roofline.plotting.text import elided, printable
 
 TITLES = {"kernels": "Kernels", "isas": "Instruction sets", "runs": "Runs"}
 PROSE = frozenset({"formula", "state"})
-SPARE = {"parallel": 1, "fastmath": 2, "improves": 1, "needs": 1, "label": 1, "machine": 2, "started_utc": 3}
+ROOM = {"formula": 64}
+"""What prose needs before other columns get any."""
+LINES = 2
+"""Prose with a room of its own is cut to so many lines of that."""
+SPARE = {
+    "improves": 4,
+    "parallel": 5,
+    "levels": 6,
+    "fastmath": 7,
+    "needs": 1,
+    "label": 1,
+    "machine": 2,
+    "started_utc": 3,
+}
 """What goes first where the terminal is narrow, the highest first; `started_utc` is also in the id of a run."""
-JSON_ONLY = frozenset({"family", "compiled", "digest", "path", "covered_by", "complete", "reason", "error"})
+JSON_ONLY = frozenset(
+    {"family", "compiled", "serial", "dtypes", "sizes", "tiles", "own_work", "digest"}
+    | {"path", "covered_by", "complete", "reason", "error"}
+)
 """What a table has no room for, and a program may want."""
 
 
@@ -54,9 +70,14 @@ def kernels() -> list[dict[str, Any]]:
             "formula": kernel.formula,
             "compiled": kernel.compiled,
             "parallel": kernel.parallel,
+            "serial": kernel.serial,
             "levels": kernel.levels,
             "fastmath": sorted(kernel.fastmath),
             "improves": kernel.improves,
+            "dtypes": list(kernel.dtypes),
+            "sizes": list(kernel.sizes),
+            "tiles": kernel.tiles is not None,
+            "own_work": kernel.own_work is not None,
             "digest": kernel.digest,
         }
         for kernel in all_kernels().values()
@@ -122,19 +143,26 @@ IN_WORDS = {"isas": isa_in_words, "runs": run_in_words}
 
 
 def table_of(title: str, facts: list[dict[str, Any]]) -> Table:
-    """Return the facts as a table: one column for each key, lists joined, yes for true, nothing for false and None."""
+    """Return the facts as a table: one column for each key, lists joined, yes for true, nothing for false and None.
 
-    def cell(value: Any) -> str:
+    Kernels stand in groups, one for each family.
+    """
+
+    def cell(key: str, value: Any) -> str:
         if value is None or value is False:
             return ""
         if value is True:
             return "yes"
-        return printable(" ".join(value) if isinstance(value, list) else str(value))
+        text = printable(" ".join(value) if isinstance(value, list) else str(value))
+        return elided(text, LINES * ROOM[key]) if key in ROOM else text
 
     columns = tuple(
-        Column(key.replace("_", " "), wraps=key in PROSE, spare=SPARE.get(key, 0))
+        Column(key.replace("_", " "), wraps=key in PROSE, spare=SPARE.get(key, 0), room=ROOM.get(key, 0))
         for key in facts[0]
         if key not in JSON_ONLY
     )
-    rows = tuple(tuple(cell(value) for key, value in fact.items() if key not in JSON_ONLY) for fact in facts)
-    return Table(title, columns, (rows,))
+    groups: dict[str, list[Row]] = {}
+    for fact in facts:
+        row = tuple(cell(key, value) for key, value in fact.items() if key not in JSON_ONLY)
+        groups.setdefault(fact.get("family", ""), []).append(row)
+    return Table(title, columns, tuple(map(tuple, groups.values())))

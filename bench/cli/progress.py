@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ LINE_EVERY_S = 5.0
 """Seconds between two lines where there is no terminal to draw a bar on."""
 
 Report = Callable[["Progress"], None]
+Falling = Callable[[float], float]
 
 
 @contextmanager
@@ -61,6 +63,7 @@ def _harmless(report: Report) -> Report:
 def _bar(console: Console) -> Iterator[Report]:
     import rich.progress
 
+    falling = _falling()
     columns: tuple[Any, ...] = (
         rich.progress.BarColumn(bar_width=30),
         rich.progress.TextColumn("{task.percentage:>3.0f} %"),
@@ -71,7 +74,7 @@ def _bar(console: Console) -> Iterator[Report]:
         task = bar.add_task("starting", total=1.0, remaining="")
 
         def report(step: Progress) -> None:
-            left = f"{step.remaining_s:.0f} s left"
+            left = f"{falling(step.remaining_s):.0f} s left"
             bar.update(task, completed=step.done, description=one_line(step.point), remaining=left)
             bar.refresh()
 
@@ -80,11 +83,25 @@ def _bar(console: Console) -> Iterator[Report]:
 
 def _lines(stream: TextIO, clock: Callable[[], float]) -> Report:
     last_s = clock()
+    falling = _falling()
 
     def report(step: Progress) -> None:
         nonlocal last_s
+        left_s = falling(step.remaining_s)
         if clock() - last_s >= LINE_EVERY_S:
             last_s = clock()
-            click.echo(f"{100 * step.done:3.0f} %  {step.remaining_s:.0f} s left  {one_line(step.point)}", file=stream)
+            click.echo(f"{100 * step.done:3.0f} %  {left_s:.0f} s left  {one_line(step.point)}", file=stream)
 
     return report
+
+
+def _falling() -> Falling:
+    """Return a function of the seconds that are left, at most, whose answers never rise until they have run out."""
+    least_s = math.inf
+
+    def falling(remaining_s: float) -> float:
+        nonlocal least_s
+        least_s = remaining_s if least_s < 1 else min(least_s, remaining_s)
+        return least_s
+
+    return falling

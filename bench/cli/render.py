@@ -76,7 +76,8 @@ def _width(table: Table, places: Sequence[int]) -> int:
     for place in places:
         cells = [table.columns[place].title, *(row[place] for row in table.rows)]
         if table.columns[place].wraps:
-            needed += max(min(Text(word).cell_len, PROSE_WIDTH) for cell in cells for word in cell.split() or [""])
+            word = max(min(Text(word).cell_len, PROSE_WIDTH) for cell in cells for word in cell.split() or [""])
+            needed += max(word, min(table.columns[place].room, max(Text(cell).cell_len for cell in cells)))
         else:
             needed += max(Text(cell).cell_len for cell in cells)
     return needed + len(places) - 1

@@ -27,7 +27,8 @@ COLUMNS = (
     Column("seen", spare=9),
     Column("status", wraps=True),
 )
-NAME_LENGTH = 20
+NAME_LENGTH = 48
+"""Longer than any of the suite's own names: only what a hostile file says is ever cut."""
 
 
 def kernel_tables(run: Run) -> tuple[Table, ...]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 from roofline.model.ceilings import CAVEAT_MEANINGS
 from roofline.model.machine import Machine
 from roofline.model.run import Run
@@ -10,6 +13,9 @@ from roofline.plotting.roof_tables import compute_table, levels_table, memory_ta
 from roofline.plotting.table import Column, Table
 from roofline.plotting.text import printable
 from roofline.units import memory_size
+
+NAMED = 8
+"""More numbers with one caveat are counted, not named."""
 
 
 def tables(run: Run) -> tuple[Table, ...]:
@@ -106,4 +112,12 @@ def caveats_table(run: Run) -> Table:
 
 def _told(code: str, names: list[str]) -> str:
     meaning = CAVEAT_MEANINGS.get(code)
-    return f"{f'{meaning}: ' if meaning else ''}{', '.join(names)}"
+    return f"{f'{meaning}: ' if meaning else ''}{_grouped(names)}"
+
+
+def _grouped(names: list[str]) -> str:
+    """Write the names; of more than a few only how many there are of each level, ISA or family."""
+    if len(names) <= NAMED:
+        return ", ".join(names)
+    counted = Counter(re.split(r"[ .]", name, maxsplit=1)[0] for name in names)
+    return f"{len(names)} numbers ({', '.join(f'{count} of {what}' for what, count in counted.items())})"

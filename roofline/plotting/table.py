@@ -21,6 +21,8 @@ class Column:
     """Rank among the columns that may be left out where space is short, the highest first; 0 stays in any case."""
     wraps: bool = False
     """Prose, which may continue on the next line."""
+    room: int = 0
+    """Columns of the terminal that prose needs before spare columns get any."""
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
 from answer import Ask
 from msgspec.structs import replace
+from rich.console import Console
 from sample_host import sample_machine
 
-from bench.cli.list import isa_in_words, isas, table_of
+from bench.cli.list import isa_in_words, isas, kernels, table_of
+from bench.cli.render import show
 from roofline.archive.journal import UNSAVED, Journal
 from roofline.archive.store import save
+from roofline.errors import UnknownName
+from roofline.kernels.registry import all_kernels, select
 from roofline.model.run import Run
 
 
@@ -62,3 +67,33 @@ def test_an_instruction_set_that_a_later_one_of_its_width_covers_says_so() -> No
 def test_an_instruction_set_that_nothing_covers_is_measured() -> None:
     machine = replace(sample_machine(), features=("avx", "sse2"), isas=("scalar", "sse2", "avx"))
     assert {fact["covered_by"] for fact in isas(machine)} == {None}
+
+
+@pytest.mark.parametrize("width", [100, 120])
+def test_the_list_of_kernels_gives_each_formula_its_room_and_each_family_its_group(width: int) -> None:
+    table = table_of("Kernels", kernels())
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    left_out = show([table], console)["Kernels"]
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert {"levels", "fastmath", "parallel"} <= set(left_out)
+    assert len(lines) <= 2 * len(table.rows) + len(table.groups) + 4
+    assert {row[0] for row in table.rows} <= {line.split(" ")[0] for line in lines}
+    assert [group[0][0].partition(".")[0] for group in table.groups] == list(
+        dict.fromkeys(kernel.family for kernel in all_kernels().values())
+    )
+
+
+def test_the_list_of_kernels_as_json_tells_how_each_is_declared() -> None:
+    facts = {fact["name"]: fact for fact in kernels()}
+    assert facts["gemm.parallel"]["serial"] is False and facts["gemm.parallel"]["tiles"] is True
+    assert facts["attention.naive"]["own_work"] is True and facts["attention.naive"]["sizes"]
+    assert facts["quantised.gemv_i8"]["dtypes"] == ["i8"]
+
+
+def test_an_unknown_kernel_is_answered_with_the_nearest_and_the_families() -> None:
+    with pytest.raises(UnknownName) as caught:
+        select(["gemm.naiv"])
+    message = str(caught.value)
+    assert "did you mean 'gemm.naive'" in message and "families: attention, blas, conv" in message
+    assert "python -m bench list kernels" in message
+    assert len(message) < 400

@@ -18,8 +18,8 @@ class Closed(io.StringIO):
         raise BrokenPipeError
 
 
-def step(point: str, done: float = 0.25) -> Any:
-    return SimpleNamespace(point=point, done=done, remaining_s=42.4)
+def step(point: str, done: float = 0.25, remaining_s: float = 42.4) -> Any:
+    return SimpleNamespace(point=point, done=done, remaining_s=remaining_s)
 
 
 def test_without_a_terminal_a_line_comes_every_five_seconds() -> None:
@@ -37,6 +37,14 @@ def test_a_terminal_gets_a_bar_with_the_point_and_the_time_left() -> None:
         report(step("gemm.naive [red] n=384"))
     assert "gemm.naive [red] n=384" in out.getvalue()
     assert "42 s left" in out.getvalue()
+
+
+def test_the_time_left_never_rises_until_it_has_run_out() -> None:
+    out = io.StringIO()
+    with progress(Session(), out, clock=iter(range(0, 1000, 10)).__next__) as report:
+        for remaining_s in (40.0, 55.0, 30.0, 0.4, 5.0):
+            report(step("point", remaining_s=remaining_s))
+    assert [line.split()[2] for line in out.getvalue().splitlines()] == ["40", "40", "30", "0", "5"]
 
 
 def test_nothing_is_drawn_between_two_reports() -> None:

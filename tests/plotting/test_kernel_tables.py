@@ -4,7 +4,7 @@ from ladder_run import ladder_run
 from msgspec.structs import replace
 
 from roofline.model.run import Run
-from roofline.plotting.kernel_tables import kernel_tables, percent_text
+from roofline.plotting.kernel_tables import NAME_LENGTH, kernel_tables, percent_text
 from roofline.plotting.table import Table
 
 
@@ -91,7 +91,7 @@ def test_a_long_or_dangerous_name_is_cut_and_escaped(run: Run) -> None:
     hostile = replace(run.measurements[0], kernel="\x1b[2J" + "x" * 400)
     name = kernel_tables(replace(run, measurements=(hostile,)))[0].rows[0][0]
     assert name.startswith(r"\x1b[2J")
-    assert len(name) == 20
+    assert len(name) == NAME_LENGTH
 
 
 def test_a_small_percentage_does_not_read_as_nothing() -> None:

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from roofline.model.ceilings import CAVEAT_MEANINGS, Ceilings
 from roofline.model.machine import Environment, Machine
 from roofline.model.run import Run
-from roofline.plotting.summary import machine_line, tables, versions_line
+from roofline.plotting.summary import caveats_table, machine_line, tables, versions_line
 
 
 def test_tables_come_in_reading_order(run: Run) -> None:
@@ -45,3 +45,10 @@ def test_caveats_of_single_numbers_follow_those_of_the_run(run: Run) -> None:
         ("NO_FLAT_TOP", f"{CAVEAT_MEANINGS['NO_FLAT_TOP']}: {ceilings[0].name}, {ceilings[1].name}"),
         ("few samples", f"stream.copy n={measurement.n} f64 ×1"),
     )
+
+
+def test_a_caveat_of_many_numbers_counts_them(run: Run) -> None:
+    many = tuple(replace(run.ceilings.memory[0], caveats=("NO_FLAT_TOP",), threads=k) for k in range(1, 31))
+    doubted = replace(run, ceilings=replace(run.ceilings, memory=many), caveats=(), measurements=())
+    ((_, told),) = caveats_table(doubted).rows
+    assert told.endswith(f"30 numbers (30 of {many[0].level})")
