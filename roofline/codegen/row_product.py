@@ -11,10 +11,14 @@ from numba.extending import intrinsic, overload
 from roofline.codegen.intrinsics import HAS_FMA
 from roofline.codegen.multiply import DTYPES, ISA, elements
 from roofline.codegen.rows import ROWS, rows_function
+from roofline.codegen.tile import I1
 
 
-def multiply_rows_apart(y: Any, i: int, apart: int, A: Any, x: Any) -> None:
-    """y[i + r * apart] = sum over j of A[i + r * apart, j] * x[j] for r < ROWS; the rows of A are contiguous."""
+def multiply_rows_apart(y: Any, i: int, apart: int, A: Any, x: Any, fetched: bool) -> None:
+    """y[i + r * apart] = sum over j of A[i + r * apart, j] * x[j] for r < ROWS; the rows of A are contiguous.
+
+    With `fetched` compiled code asks for each line of A ahead of its load, as pays where A comes from memory.
+    """
     for r in range(ROWS):
         row = A[i + r * apart]
         total = A.dtype.type(0)
@@ -24,22 +28,22 @@ def multiply_rows_apart(y: Any, i: int, apart: int, A: Any, x: Any) -> None:
 
 
 @overload(multiply_rows_apart, strict=False)
-def _multiply_rows_apart(y: Any, i: Any, apart: Any, A: Any, x: Any) -> Any:
+def _multiply_rows_apart(y: Any, i: Any, apart: Any, A: Any, x: Any, fetched: Any) -> Any:
     if A.dtype not in DTYPES:
         return None
 
-    def implementation(y, i, apart, A, x):  # type: ignore[no-untyped-def]
-        _emitted_rows(y, i, apart, A, x)
+    def implementation(y, i, apart, A, x, fetched):  # type: ignore[no-untyped-def]
+        _emitted_rows(y, i, apart, A, x, fetched)
 
     return implementation
 
 
-def _emitted(typing_context: Any, y: Any, i: Any, apart: Any, A: Any, x: Any) -> Any:
+def _emitted(typing_context: Any, y: Any, i: Any, apart: Any, A: Any, x: Any, fetched: Any) -> Any:
     size, dtype = types.int64, DTYPES[A.dtype]
-    signature = types.void(y, size, size, A, x)
+    signature = types.void(y, size, size, A, x, types.boolean)
 
     def codegen(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> ir.Value:
-        to, i, apart, a, factors = arguments
+        to, i, apart, a, factors, fetched = arguments
         to_data, to_strides = elements(context, builder, y, to)
         a_data, a_strides = elements(context, builder, A, a)
         x_data, _unit = elements(context, builder, x, factors)
@@ -47,7 +51,8 @@ def _emitted(typing_context: Any, y: Any, i: Any, apart: Any, A: Any, x: Any) ->
         first_row = builder.gep(a_data, [builder.mul(i, a_strides[0])])
         first_sum = builder.gep(to_data, [builder.mul(i, to_strides[0])])
         a_apart, y_apart = builder.mul(apart, a_strides[0]), builder.mul(apart, to_strides[0])
-        rows = rows_function(builder.module, dtype, ISA.lanes(dtype), HAS_FMA)
+        far, near = (rows_function(builder.module, dtype, ISA.lanes(dtype), HAS_FMA, ahead) for ahead in (True, False))
+        rows = builder.select(fetched if fetched.type == I1 else builder.trunc(fetched, I1), far, near)
         builder.call(rows, [columns, first_row, a_apart, x_data, first_sum, y_apart])
         return context.get_dummy_value()
 

@@ -1,4 +1,4 @@
-"""The inner loop of matrix-vector products: several rows at once, each line fetched ahead. Pure IR, any target."""
+"""The inner loop of matrix-vector products: several rows at once, lines fetched ahead or not. Pure IR, any target."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from roofline.codegen.emit import (
     multiply_add,
     repeat,
     splat,
-    sum_lanes,
     vector_type,
 )
 from roofline.model.isa import DTYPE_BITS
@@ -25,18 +24,20 @@ from roofline.model.isa import DTYPE_BITS
 ROWS = 8
 """Rows at once: as many chains as most cores need, and each vector of x is loaded for eight of A."""
 AHEAD_BYTES = 2048
-"""How far ahead of its load each line of A is fetched into the second cache.
+"""How far ahead of its load each line of A is fetched into the second cache, when A comes from memory.
 
-Multiply-adds that wait for memory fill the core's schedulers long before its load queue; a fetch waits nowhere.
+Multiply-adds that wait for memory fill the core's schedulers long before its load queue; a fetch waits nowhere. From a
+cache it only takes a load's place.
 """
 
 
-def rows_function(module: ir.Module, dtype: str, lanes: int, fused: bool) -> ir.Function:
+def rows_function(module: ir.Module, dtype: str, lanes: int, fused: bool, fetched: bool) -> ir.Function:
     """Return the function y[r] = sum over j of A[r, j] x[j] for ROWS rows, defining it in the module once.
 
-    Its arguments: the number of columns, a and its stride between rows in elements, x, y and its stride.
+    With `fetched` each line of A is asked for AHEAD_BYTES before it is loaded. Its arguments: the number of columns, a
+    and its stride between rows in elements, x, y and its stride.
     """
-    name = f"rows_{dtype}_{ROWS}x{lanes}"
+    name = f"rows_{dtype}_{ROWS}x{lanes}{'_fetched' if fetched else ''}"
     if name in module.globals:
         return module.globals[name]
     element, vector = ELEMENTS[dtype], vector_type(dtype, lanes)
@@ -84,7 +85,7 @@ def rows_function(module: ir.Module, dtype: str, lanes: int, fused: bool) -> ir.
 
     def whole(number: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
         first = builder.mul(number, width)
-        for start in starts:
+        for start in starts if fetched else ():
             fetch(
                 builder,
                 builder.gep(start, [builder.add(first, ir.Constant(I64, AHEAD_BYTES // item))]),
@@ -98,10 +99,43 @@ def rows_function(module: ir.Module, dtype: str, lanes: int, fused: bool) -> ir.
     done = builder.mul(full, width)
     rest = builder.sub(columns, done)
     totals = _if_any(builder, rest, totals, lambda sums: add(sums, done, load_rest))
-    for row, total in enumerate(totals):
-        builder.store(sum_lanes(builder, total, lanes), builder.gep(y, [builder.mul(y_row, ir.Constant(I64, row))]))
+    for row, total in enumerate(_sums_of_lanes(builder, totals, lanes)):
+        builder.store(total, builder.gep(y, [builder.mul(y_row, ir.Constant(I64, row))]))
     builder.ret_void()
     return function
+
+
+def _sums_of_lanes(builder: ir.IRBuilder, vectors: list[ir.Value], lanes: int) -> list[ir.Value]:
+    """Return the sum of the lanes of each vector, of all of them together.
+
+    Sums of neighbouring lanes of two vectors fill one; so on, until a vector has a sum per lane or is the last one.
+    Short rows would spend most of their time on one chain of additions for each.
+    """
+    whole = len(vectors)
+    while lanes > 1 and len(vectors) % 2 == 0 and whole // len(vectors) < lanes:
+        vectors = [
+            _neighbours(builder, one, other, lanes) for one, other in zip(vectors[::2], vectors[1::2], strict=True)
+        ]
+    rows = whole // len(vectors)
+    each = lanes // rows
+    sums = []
+    for vector in vectors:
+        for row in range(rows):
+            parts = [row * each + part for part in range(each)]
+            total = vector if lanes == 1 else builder.extract_element(vector, ir.Constant(I32, parts[0]))
+            for part in parts[1:]:
+                total = builder.fadd(total, builder.extract_element(vector, ir.Constant(I32, part)))
+            sums.append(total)
+    return sums
+
+
+def _neighbours(builder: ir.IRBuilder, one: ir.Value, other: ir.Value, lanes: int) -> ir.Value:
+    """Return the sums of lanes 0 and 1, 2 and 3, ... of one vector, then those of another."""
+    even, odd = (
+        builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(I32, lanes), list(range(first, 2 * lanes, 2))))
+        for first in (0, 1)
+    )
+    return builder.fadd(even, odd)
 
 
 def _if_any(

@@ -15,9 +15,11 @@ from numba import prange
 
 from roofline.codegen.row_product import multiply_rows_apart
 from roofline.codegen.rows import ROWS
+from roofline.kernels.capacity import Capacity
 from roofline.kernels.data import uniform
 from roofline.kernels.inner import inner
 from roofline.kernels.kernel import kernel
+from roofline.model.isa import DTYPE_BITS
 from roofline.model.work import Work
 
 FREED = ("reassoc", "contract")
@@ -67,12 +69,20 @@ def columns(y, A, x):
 
 
 @inner(fastmath=FREED)
-def _rows(y, A, x, first, last):
-    """y[i] = sum over j of A[i, j] * x[j] for first <= i < last, ROWS of them at once."""
-    apart = (last - first) // ROWS
-    for i in range(first, first + apart):
-        multiply_rows_apart(y, i, apart, A, x)
-    for i in range(first + ROWS * apart, last):
+def _rows(y, A, x, first, last, cached):
+    """y[i] = sum over j of A[i, j] * x[j] for first <= i < last, ROWS of them at once.
+
+    Neighbours while these rows have at most `cached` elements: rows far apart share sets of a cache. Else rows as far
+    apart as can be, fetched ahead.
+    """
+    blocks = (last - first) // ROWS
+    if ROWS * blocks * x.size > cached:
+        for i in range(first, first + blocks):
+            multiply_rows_apart(y, i, blocks, A, x, True)
+    else:
+        for i in range(first, first + ROWS * blocks, ROWS):
+            multiply_rows_apart(y, i, 1, A, x, False)
+    for i in range(first + ROWS * blocks, last):
         row = A[i]
         total = A.dtype.type(0)
         for j in range(x.size):
@@ -80,25 +90,36 @@ def _rows(y, A, x, first, last):
         y[i] = total
 
 
-@kernel(improves=naive, fastmath=FREED)
-def blocked(y, A, x):
+def cached_elements(capacity: Capacity, dtype: str) -> int:
+    """Return how many elements of A one core's share of all caches holds."""
+    return capacity.last_bytes // (DTYPE_BITS[dtype] // 8)
+
+
+@kernel(improves=naive, fastmath=FREED, tiles=lambda capacity, dtype: (cached_elements(capacity, dtype),))
+def blocked(y, A, x, cached):
     """y[i] = sum over j of A[i, j] * x[j], eight rows at once
 
-    Each vector of x is loaded once for eight rows, an eighth of the matrix apart, and every line of A is fetched ahead:
-    memory serves far streams better than neighbours, and fetches better than multiply-adds that wait.
+    Each vector of x is loaded once for eight rows. An A that no cache holds is read an eighth of itself apart, every
+    line fetched ahead: memory serves far streams better than neighbours, and fetches better than multiply-adds that
+    wait. In a cache both cost: there the eight rows are neighbours, and nothing is fetched.
     """
-    _rows(y, A, x, 0, y.size)
+    _rows(y, A, x, 0, y.size, cached)
 
 
-@kernel(improves=naive, fastmath=FREED, tiles=lambda capacity, dtype: (capacity.threads,), serial=False)
-def parallel(y, A, x, threads):
+@kernel(
+    improves=naive,
+    fastmath=FREED,
+    tiles=lambda capacity, dtype: (capacity.threads, cached_elements(capacity, dtype)),
+    serial=False,
+)
+def parallel(y, A, x, threads, cached):
     """y[i] = sum over j of A[i, j] * x[j], every thread a block of rows
 
     As `blocked`, on all threads.
     """
     n = y.size
     for task in prange(threads):
-        _rows(y, A, x, task * n // threads, (task + 1) * n // threads)
+        _rows(y, A, x, task * n // threads, (task + 1) * n // threads, cached)
 
 
 @kernel(improves=naive, compiled=False, parallel=True)
