@@ -129,8 +129,8 @@ def test_list_kernels_gives_the_registry_as_json(ask: Ask) -> None:
     triad = next(fact for fact in facts if fact["name"] == "stream.triad")
     assert triad["family"] == "stream"
     assert set(triad) == {
-        "name", "family", "formula", "compiled", "parallel", "serial", "levels", "fastmath", "improves", "dtypes", "sizes",
-        "tiles", "own_work", "digest",
+        "name", "family", "formula", "compiled", "parallel", "serial", "levels", "fastmath", "improves", "dtypes",
+        "sizes", "tiles", "own_work", "digest",
     }  # fmt: skip
 
 
