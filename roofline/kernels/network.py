@@ -48,7 +48,7 @@ def _layer(n: int, size: int, intermediates: int = 0) -> Work:
 
 
 def packed_layer(n: int, size: int, many: int = MANY) -> Work:
-    """Return the work of a layer that writes and reads its weights twice, transposed and packed, from `many` samples on."""
+    """Return the work of a layer whose weights are written and read twice, to be packed, from `many` samples on."""
     return _layer(n, size, intermediates=2 * INPUTS * OUTPUTS if n >= many else 0)
 
 
