@@ -21,14 +21,55 @@ import numpy as np
 from numba import prange
 
 from roofline.codegen.dot_kernels import COLUMNS, ROWS
+from roofline.codegen.multiply import TILE_VECTORS, aligned_start, lanes_of
 from roofline.kernels.data import uniform, whole_numbers
+from roofline.kernels.inner import cache_tile
 from roofline.kernels.kernel import kernel
-from roofline.kernels.row_products import dot_product, dot_tile, four_sums, one_sum, pack_fours, rows_times_rows
+from roofline.kernels.multiplication import ROOM, even_share, product_tiles
+from roofline.kernels.row_products import (
+    dot_product,
+    dot_tile,
+    four_sums,
+    multiply_packed,
+    one_sum,
+    pack_fours,
+    pack_rows,
+)
 from roofline.model.work import Work
 
 TASK_ROWS = 64
 """Rows of Y per task: each tile of W that is packed or converted is used so often."""
 SIZES = (512,)
+
+
+def _f32_product(n: int, size: int, packed: int = 0) -> Work:
+    """Return the work of Y = X W^T in f32, with so many elements packed, which is written and read once."""
+    return Work(
+        flops=2 * n**3,
+        read_bytes=(2 * n * n + packed) * size,
+        write_bytes=(n * n + packed) * size,
+        allocate_bytes=(n * n + packed) * size,
+    )
+
+
+def _w8_product(n: int, size: int, packed: int = 0) -> Work:
+    """Return the same with W in int8, a scale for each of its rows, and the packed weights in f32."""
+    return Work(
+        flops=2 * n**3 + n * n,
+        read_bytes=n * n + (n * n + n + packed) * size,
+        write_bytes=(n * n + packed) * size,
+        allocate_bytes=(n * n + packed) * size,
+    )
+
+
+def _i8_product(n: int, packed: int = 0) -> Work:
+    """Return the same with all factors in int8 and Y in int32."""
+    return Work(
+        flops=2 * n**3,
+        read_bytes=2 * n * n + packed,
+        write_bytes=4 * n * n + packed,
+        allocate_bytes=4 * n * n + packed,
+    )
 
 
 @kernel(
@@ -115,7 +156,8 @@ def gemv_i8_dot(y, W, x):
     """y[i] = sum over j of W[i, j] * x[j], by dot product instructions
 
     One instruction multiplies a register of int8 and adds four products to each sum: VPDPBUSD on x86, SDOT on AArch64;
-    the plain loop on CPUs without.
+    the plain loop on CPUs without. VPDPBUSD multiplies unsigned by signed: 128 is added to each x, and 128 times the
+    sum of the row subtracted, which a second instruction of the same kind adds up.
     """
     for i in prange(y.size):
         y[i] = dot_product(x, W[i])
@@ -125,34 +167,39 @@ def gemv_i8_dot(y, W, x):
     family="quantised",
     dtypes=("f32",),
     sizes=SIZES,
-    fastmath=("reassoc", "contract"),
-    work=lambda n, size: Work(
-        flops=2 * n**3, read_bytes=2 * n * n * size, write_bytes=n * n * size, allocate_bytes=n * n * size
-    ),
+    tiles=product_tiles,
+    work=lambda n, size: _f32_product(n, size),
+    own_work=lambda n, size: _f32_product(n, size, packed=n * n),
     arguments=lambda n, dtype, rng: tuple(uniform(rng, (n, n), dtype) for _ in ("Y", "X", "W")),
     reference=lambda Y, X, W: X @ W.T,
 )
-def gemm_f32(Y, X, W):
+def gemm_f32(Y, X, W, tile_depth, tile_columns):
     """Y[i, j] = sum over k of X[i, k] * W[j, k]
 
-    Weights in f32: tiles of W are transposed into a cache, and sixteen products added at a time.
+    Weights in f32: transposed into packed panels once, then GEMM's register form, TASK_ROWS rows of Y at a time. Beside
+    the job's traffic the packed weights are written and read once.
     """
     n = Y.shape[0]
+    width = TILE_VECTORS * lanes_of(Y)
+    depth_step = even_share(n, tile_depth, 1)
+    column_step = even_share(n, max(tile_columns, width), width)
+    panels = np.empty(n * (n + ROOM) + ROOM, X.dtype)
+    base = aligned_start(panels)
+    for panel in prange((n + width - 1) // width):
+        pack_rows(panels, base, W, panel * width, min(width, n - panel * width), depth_step)
     for task in prange((n + TASK_ROWS - 1) // TASK_ROWS):
-        rows_times_rows(Y, X, W, task * TASK_ROWS, min((task + 1) * TASK_ROWS, n))
+        i0 = task * TASK_ROWS
+        i1 = min(i0 + TASK_ROWS, n)
+        multiply_packed(Y[i0:i1], X[i0:i1], panels, base, depth_step, column_step)
 
 
 @kernel(
     improves=gemm_f32,
     dtypes=("f32",),
     sizes=SIZES,
-    fastmath=("reassoc", "contract"),
-    work=lambda n, size: Work(
-        flops=2 * n**3 + n * n,
-        read_bytes=n * n * (size + 1) + n * size,
-        write_bytes=n * n * size,
-        allocate_bytes=n * n * size,
-    ),
+    tiles=product_tiles,
+    work=lambda n, size: _w8_product(n, size),
+    own_work=lambda n, size: _w8_product(n, size, packed=n * n),
     arguments=lambda n, dtype, rng: (
         uniform(rng, (n, n), dtype),
         uniform(rng, (n, n), dtype),
@@ -161,16 +208,24 @@ def gemm_f32(Y, X, W):
     ),
     reference=lambda Y, X, W, scale: (X.astype("f8") @ W.T.astype("f8") * scale).astype(X.dtype),
 )
-def gemm_w8(Y, X, W, scale):
+def gemm_w8(Y, X, W, scale, tile_depth, tile_columns):
     """Y[i, j] = scale[j] * sum over k of X[i, k] * W[j, k], weights in int8
 
-    Tiles of W are converted to f32 while they are transposed; the arithmetic is that of f32 and binds as there.
+    The weights are converted to f32 while they are packed; from there on the arithmetic is that of f32 and binds as
+    there. Beside the job's traffic the packed weights, in f32, are written and read once: no less than W in f32.
     """
     n = Y.shape[0]
+    width = TILE_VECTORS * lanes_of(Y)
+    depth_step = even_share(n, tile_depth, 1)
+    column_step = even_share(n, max(tile_columns, width), width)
+    panels = np.empty(n * (n + ROOM) + ROOM, X.dtype)
+    base = aligned_start(panels)
+    for panel in prange((n + width - 1) // width):
+        pack_rows(panels, base, W, panel * width, min(width, n - panel * width), depth_step)
     for task in prange((n + TASK_ROWS - 1) // TASK_ROWS):
         i0 = task * TASK_ROWS
         i1 = min(i0 + TASK_ROWS, n)
-        rows_times_rows(Y, X, W, i0, i1)
+        multiply_packed(Y[i0:i1], X[i0:i1], panels, base, depth_step, column_step)
         for i in range(i0, i1):
             y = Y[i]
             for j in range(y.size):
@@ -181,7 +236,7 @@ def gemm_w8(Y, X, W, scale):
     improves=gemm_f32,
     dtypes=("i8",),
     sizes=SIZES,
-    work=lambda n, size: Work(flops=2 * n**3, read_bytes=2 * n * n, write_bytes=4 * n * n, allocate_bytes=4 * n * n),
+    work=lambda n, size: _i8_product(n),
     arguments=lambda n, dtype, rng: (
         whole_numbers(rng, (n, n), np.int32),
         whole_numbers(rng, (n, n), np.int8),
@@ -210,6 +265,7 @@ def gemm_i8(Y, X, W):
     dtypes=("i8",),
     sizes=SIZES,
     work=gemm_i8.work,
+    own_work=lambda n, size: _i8_product(n, packed=2 * n * n),
     arguments=gemm_i8.arguments,
     reference=gemm_i8.reference,
 )
@@ -218,7 +274,9 @@ def gemm_i8_dot(Y, X, W):
 
     Both factors are packed once, four k of each row side by side: what one instruction multiplies and adds to a sum.
     A panel of W stays in the first-level cache while TASK_ROWS rows of X pass; a tile of Y never leaves the registers
-    before it is done. Goto and van de Geijn's scheme (see `gemm`), with the layout of the instruction.
+    before it is done. Goto and van de Geijn's scheme (see `gemm`), with the layout of the instruction. Beside the job's
+    traffic both packed factors are written and read once. VPDPBUSD multiplies unsigned by signed: 128 is added to each
+    element of W, and 128 times the sum of each row of X subtracted; a CPU without such an instruction widens to int16.
     """
     n = Y.shape[0]
     groups = (n + 3) // 4
@@ -231,7 +289,7 @@ def gemm_i8_dot(Y, X, W):
         i1 = min(i0 + TASK_ROWS, n)
         bands = (i1 - i0 + ROWS - 1) // ROWS
         rows = np.zeros((bands, groups, ROWS, 4), X.dtype)
-        sums = np.empty((ROWS, COLUMNS), Y.dtype)
+        sums = cache_tile((ROWS, COLUMNS), Y.dtype)
         for band in range(bands):
             pack_fours(rows[band], X, i0 + band * ROWS, min(i0 + (band + 1) * ROWS, i1))
         for p in range(panels):

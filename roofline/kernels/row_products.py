@@ -6,13 +6,9 @@ import numpy as np
 from numba import njit
 
 from roofline.codegen.dot_kernels import runs_dot_product, runs_dot_tile
-
-TILE_DEPTH = 64
-"""Columns of W per tile, a multiple of 4: with TILE_COLUMNS 64 KiB in f32, which the second-level cache holds."""
-TILE_COLUMNS = 256
-"""Rows of W, columns of Y, per tile: long enough for the vector loop to pay for its start."""
-STRIDE = TILE_COLUMNS + 16
-"""Elements between rows of a tile: no power of two, which would map them to a few sets of the cache."""
+from roofline.codegen.multiply import lanes_of
+from roofline.kernels.inner import inner
+from roofline.kernels.multiplication import multiply_panels
 
 
 @njit(fastmath={"reassoc", "contract"}, error_model="numpy", boundscheck=False)
@@ -42,84 +38,47 @@ def one_sum(row, x):
     return total
 
 
-@njit(error_model="numpy", boundscheck=False)
-def transpose_tile(tile, W, j0, j1, k0, k1):
-    """tile[k - k0, j - j0] = W[j, k] in f32; rows of the tile are STRIDE apart in a flat array"""
-    for j in range(j0, j1):
-        w = W[j, k0:k1]
-        for k in range(w.size):
-            tile[STRIDE * k + j - j0] = np.float32(w[k])
+@inner
+def pack_rows(panels, start, W, first, columns, depth_step):
+    """Pack columns first to first + columns of W^T, as f32, into their panel of each block of depth_step rows
 
-
-@njit(fastmath={"reassoc", "contract"}, error_model="numpy", boundscheck=False)
-def add_four_rows(sums, X, i, k0, k1, tile, width):
-    """sums[r, j] += sum over k of X[i + r, k] * tile[k - k0, j] for r < 4, j < width, 16 products at a time
-
-    Each element of the tile that is loaded is used for four rows, each sum for four k. Sums and tile are flat arrays
-    whose rows are STRIDE apart: so LLVM sees that they do not overlap, and fills vectors.
+    panels[start + place] = W[first + c, k0 + q], where the block that begins with row k0 is followed by the next one,
+    and its panels stand as `multiply_panels` takes them. Four rows of W at a time: four stores side by side.
     """
-    x0, x1, x2, x3 = X[i, k0:k1], X[i + 1, k0:k1], X[i + 2, k0:k1], X[i + 3, k0:k1]
-    whole = x0.size // 4 * 4
-    for k in range(0, whole, 4):
-        w = tile[STRIDE * k : STRIDE * (k + 4)]
-        x00, x01, x02, x03 = x0[k], x0[k + 1], x0[k + 2], x0[k + 3]
-        x10, x11, x12, x13 = x1[k], x1[k + 1], x1[k + 2], x1[k + 3]
-        x20, x21, x22, x23 = x2[k], x2[k + 1], x2[k + 2], x2[k + 3]
-        x30, x31, x32, x33 = x3[k], x3[k + 1], x3[k + 2], x3[k + 3]
-        for j in range(width):
-            w0, w1, w2, w3 = w[j], w[STRIDE + j], w[2 * STRIDE + j], w[3 * STRIDE + j]
-            sums[j] += x00 * w0 + x01 * w1 + x02 * w2 + x03 * w3
-            sums[STRIDE + j] += x10 * w0 + x11 * w1 + x12 * w2 + x13 * w3
-            sums[2 * STRIDE + j] += x20 * w0 + x21 * w1 + x22 * w2 + x23 * w3
-            sums[3 * STRIDE + j] += x30 * w0 + x31 * w1 + x32 * w2 + x33 * w3
-    for k in range(whole, x0.size):
-        w = tile[STRIDE * k : STRIDE * (k + 1)]
-        x00, x10, x20, x30 = x0[k], x1[k], x2[k], x3[k]
-        for j in range(width):
-            w0 = w[j]
-            sums[j] += x00 * w0
-            sums[STRIDE + j] += x10 * w0
-            sums[2 * STRIDE + j] += x20 * w0
-            sums[3 * STRIDE + j] += x30 * w0
+    outputs, depth = W.shape
+    lanes = lanes_of(panels)
+    block = (outputs + lanes - 1) // lanes * lanes
+    padded = (columns + lanes - 1) // lanes * lanes
+    whole = columns // 4 * 4
+    for k0 in range(0, depth, depth_step):
+        k1 = min(k0 + depth_step, depth)
+        panel = start + k0 * block + first * (k1 - k0)
+        for c in range(0, whole, 4):
+            w0, w1 = W[first + c, k0:k1], W[first + c + 1, k0:k1]
+            w2, w3 = W[first + c + 2, k0:k1], W[first + c + 3, k0:k1]
+            for q in range(w0.size):
+                place = panel + q * padded + c
+                panels[place] = np.float32(w0[q])
+                panels[place + 1] = np.float32(w1[q])
+                panels[place + 2] = np.float32(w2[q])
+                panels[place + 3] = np.float32(w3[q])
+        for c in range(whole, columns):
+            w = W[first + c, k0:k1]
+            for q in range(w.size):
+                panels[panel + q * padded + c] = np.float32(w[q])
 
 
-@njit(fastmath={"reassoc", "contract"}, error_model="numpy", boundscheck=False)
-def add_one_row(sums, x, tile, width):
-    """sums[j] += sum over k of x[k] * tile[k, j]: for the rows that four do not divide"""
-    for k in range(x.size):
-        w = tile[STRIDE * k : STRIDE * (k + 1)]
-        xk = x[k]
-        for j in range(width):
-            sums[j] += xk * w[j]
-
-
-@njit(error_model="numpy", boundscheck=False)
-def rows_times_rows(Y, X, W, i0, i1):
-    """Y[i, j] = sum over k of X[i, k] * W[j, k] for i0 <= i < i1: 2 flop per i, j, k
-
-    Tiles of W are transposed, and converted, once for all these rows. The sums of a tile's columns stay in a flat
-    array, four rows at a time in the first-level cache.
-    """
-    n = X.shape[1]
-    tile = np.empty(TILE_DEPTH * STRIDE, X.dtype)
-    sums = np.empty((i1 - i0 + 3) // 4 * 4 * STRIDE, X.dtype)
-    whole = (i1 - i0) // 4 * 4
-    for j0 in range(0, W.shape[0], TILE_COLUMNS):
-        j1 = min(j0 + TILE_COLUMNS, W.shape[0])
-        for place in range(sums.size):
-            sums[place] = 0
-        for k0 in range(0, n, TILE_DEPTH):
-            k1 = min(k0 + TILE_DEPTH, n)
-            transpose_tile(tile, W, j0, j1, k0, k1)
-            for r in range(0, whole, 4):
-                add_four_rows(sums[STRIDE * r : STRIDE * (r + 4)], X, i0 + r, k0, k1, tile, j1 - j0)
-            for r in range(whole, i1 - i0):
-                add_one_row(sums[STRIDE * r : STRIDE * (r + 1)], X[i0 + r, k0:k1], tile, j1 - j0)
-        for r in range(i1 - i0):
-            y = Y[i0 + r, j0:j1]
-            row = sums[STRIDE * r : STRIDE * (r + 1)]
-            for j in range(y.size):
-                y[j] = row[j]
+@inner
+def multiply_packed(C, A, panels, start, depth_step, column_step):
+    """C = A W^T with W packed by `pack_rows`, so many rows and columns at a time as the second cache holds"""
+    columns, depth = C.shape[1], A.shape[1]
+    lanes = lanes_of(C)
+    block = (columns + lanes - 1) // lanes * lanes
+    for k0 in range(0, depth, depth_step):
+        rows = min(depth_step, depth - k0)
+        for j0 in range(0, columns, column_step):
+            place = start + k0 * block + j0 * rows
+            multiply_panels(C[:, j0 : min(j0 + column_step, columns)], A, k0, panels, place, rows, k0 > 0)
 
 
 @runs_dot_product

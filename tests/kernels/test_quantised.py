@@ -9,12 +9,13 @@ from numba import njit
 from roofline.codegen.assembly import assembly_of
 from roofline.codegen.dot_kernels import COLUMNS, FORM, LANES, ROWS
 from roofline.codegen.reading import vector_register
+from roofline.kernels.capacity import Capacity
 from roofline.kernels.check import check
 from roofline.kernels.compile import compiled
 from roofline.kernels.data import whole_numbers
 from roofline.kernels.quantised import TASK_ROWS
 from roofline.kernels.registry import kernel_named
-from roofline.kernels.row_products import TILE_COLUMNS, TILE_DEPTH, dot_product, dot_tile
+from roofline.kernels.row_products import dot_product, dot_tile
 
 
 @njit
@@ -57,8 +58,8 @@ def test_a_compiled_tile_is_that_of_the_plain_loop(depth: int):
 @pytest.mark.parametrize(
     ("name", "n"),
     [
-        ("gemm_f32", TILE_COLUMNS + 3),
-        ("gemm_w8", max(TASK_ROWS, TILE_DEPTH) + 3),
+        ("gemm_f32", 2 * TASK_ROWS + 3),
+        ("gemm_w8", 2 * TASK_ROWS + 3),
         ("gemm_i8_dot", TASK_ROWS + ROWS + 1),
         ("gemv_i8_dot", 3 * LANES + 5),
     ],
@@ -66,7 +67,8 @@ def test_a_compiled_tile_is_that_of_the_plain_loop(depth: int):
 def test_products_are_right_beyond_one_tile(name: str, n: int, parallel: bool):
     known = kernel_named(f"quantised.{name}")
     dtype = known.dtypes[0]
-    check(known, compiled(known, parallel), known.make_arguments(n, dtype, np.random.default_rng(3)), n, dtype)
+    few = Capacity(first_bytes=2048, second_bytes=16 * 1024)  # several blocks in each direction
+    check(known, compiled(known, parallel), known.make_arguments(n, dtype, np.random.default_rng(3), few), n, dtype)
 
 
 @pytest.mark.skipif(FORM is None, reason="this CPU has no dot product instruction")
