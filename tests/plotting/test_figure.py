@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from math import log10
 
 import pytest
@@ -12,6 +13,8 @@ from roofline.errors import UnknownName, UsageError
 from roofline.model.ceilings import Ceilings
 from roofline.model.run import Run
 from roofline.plotting.figure import draw
+from roofline.plotting.figure.key import key_of
+from roofline.plotting.figure.points import points_of
 from roofline.plotting.figure.style import OKABE_ITO
 from roofline.units import byte_rate, giga
 
@@ -73,6 +76,19 @@ def test_the_key_has_one_entry_for_each_drawn_kernel(run: Run, figure: Figure) -
     assert texts(figure, "key entry: kernel") == drawn(run)
     for column in ("n", "GFLOP/s", "flop/B", "roof", "bound"):
         assert len(texts(figure, f"key entry: {column}")) == len(drawn(run)), column
+
+
+def test_a_long_key_has_two_columns_that_break_between_families(run: Run) -> None:
+    point = points_of(run, "f64", [1])[1][0]
+    families = ["a"] * 7 + ["b"] * 3 + ["c"] * 5
+    named = [replace(point.measurement, kernel=f"{family}.{k}") for k, family in enumerate(families)]
+    key = key_of(run, [dataclasses.replace(point, number=k, measurement=m) for k, m in enumerate(named)])
+    left, right = key.columns()
+    assert [row.measurement.kernel for column in (left, right) for row, _ in column.rows] == [m.kernel for m in named]
+    assert {row.family for row, _ in left.rows} == {"a"}
+    assert key.height_px == right.column_px < key.column_px
+    short = key_of(run, [point])
+    assert short.columns() == (short,)
 
 
 def test_markers_and_key_carry_the_same_numbers(figure: Figure) -> None:

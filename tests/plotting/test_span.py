@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from roofline.model.run import Run
 from roofline.plotting.figure.points import points_of
-from roofline.plotting.figure.span import Span, span_of
+from roofline.plotting.figure.span import Span, span_of, with_common_width
 
 SIZE = {"width_px": 400.0, "least_height_px": 300.0, "most_height_px": 560.0}
 
@@ -41,3 +41,20 @@ def test_heights_stay_within_their_limits(run: Run) -> None:
     steep = [replace(c, flop_per_s=c.flop_per_s * 10.0 ** (4 * i)) for i, c in enumerate(run.ceilings.compute[:3])]
     assert span_of(steep, [], [], **SIZE).height_px == SIZE["most_height_px"]
     assert span_of(run.ceilings.compute[:1], [], [], **{**SIZE, "least_height_px": 500.0}).height_px == 500.0
+
+
+def test_panels_below_each_other_share_their_intensities_and_show_at_least_their_own(run: Run) -> None:
+    spans = [
+        span_of(
+            [c for c in run.ceilings.compute if c.threads == threads],
+            [],
+            points_of(run, "f64", [1, 2])[threads],
+            **SIZE,
+        )
+        for threads in (1, 2)
+    ]
+    common = with_common_width(spans, SIZE["least_height_px"], SIZE["most_height_px"])
+    assert len({(span.left, span.right) for span in common}) == 1
+    for own, shared in zip(spans, common, strict=True):
+        assert shared.left <= own.left and own.right <= shared.right
+        assert shared.bottom <= own.bottom and own.top <= shared.top

@@ -1,9 +1,9 @@
-"""The key beside a panel: one row for each marker."""
+"""The key below a panel: one row for each marker, family after family, in two columns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from matplotlib.axes import Axes
@@ -23,6 +23,9 @@ RIGHT = (True, False, False, True, True, True, True, False)
 LEAST_GAP_PX, MOST_GAP_PX = 5.0, 10.0
 MARK_PX = 12.0
 FAMILY_GAP_PX = 4.0
+BETWEEN_COLUMNS_PX = 26.0
+FEW_ROWS = 8
+"""So many are read more easily in one column."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,31 @@ class Key:
 
     @property
     def height_px(self) -> float:
-        """Height with the header and the gaps between families; 0 without rows."""
+        """Height of the higher column; 0 without rows."""
+        return max(column.column_px for column in self.columns())
+
+    @property
+    def column_px(self) -> float:
+        """Height of all rows in one column, with the header and the gaps between families; 0 without rows."""
         if not self.rows:
             return 0.0
-        families = [point.family for point, _ in self.rows]
-        changes = sum(before != after for before, after in pairwise(families))
-        return style.LINE_PX * (len(self.rows) + 1.5) + FAMILY_GAP_PX * changes
+        return style.LINE_PX * (len(self.rows) + 1.5) + FAMILY_GAP_PX * len(_breaks(self.rows))
+
+    def columns(self) -> tuple[Key, ...]:
+        """Return the key in columns of nearly one height, broken between families where there are several."""
+        if len(self.rows) <= FEW_ROWS:
+            return (self,)
+        halves = [
+            (replace(self, rows=self.rows[:place]), replace(self, rows=self.rows[place:]))
+            for place in _breaks(self.rows) or [(len(self.rows) + 1) // 2]
+        ]
+        return min(halves, key=lambda pair: max(column.column_px for column in pair))
+
+
+def _breaks(rows: Sequence[tuple[Point, tuple[str, ...]]]) -> list[int]:
+    """Return the places of the rows that begin another family than the row before."""
+    families = [point.family for point, _ in rows]
+    return [place for place, (before, after) in enumerate(pairwise(families), 1) if before != after]
 
 
 def key_of(run: Run, drawn: Sequence[Point]) -> Key:
@@ -69,10 +91,18 @@ def draw_key(axes: Axes, key: Key, palette: Palette, most_px: float) -> None:
     axes.set_axis_off()
     if not key.rows:
         return
-    widths, name_length = _fitting(axes, key, most_px)
+    column_px = (most_px - BETWEEN_COLUMNS_PX) / 2
+    widths, name_length = _fitting(axes, key, column_px)
+    for place, column in enumerate(key.columns()):
+        _draw_column(axes, column, palette, widths, name_length, place * (column_px + BETWEEN_COLUMNS_PX), column_px)
+
+
+def _draw_column(
+    axes: Axes, key: Key, palette: Palette, widths: Sequence[float], name_length: int, left_px: float, most_px: float
+) -> None:
     gap_px = (most_px - MARK_PX - sum(widths)) / (len(widths) - 1)
     gap_px = min(max(gap_px, LEAST_GAP_PX), MOST_GAP_PX)
-    edges = [MARK_PX + sum(widths[:place]) + gap_px * place for place in range(len(widths))]
+    edges = [left_px + MARK_PX + sum(widths[:place]) + gap_px * place for place in range(len(widths))]
     _line(axes, key.header, edges, widths, style.LINE_PX * 0.5, style.MUTED, "key header")
     y_px = style.LINE_PX * 1.7
     family = key.rows[0][0].family
@@ -80,7 +110,7 @@ def draw_key(axes: Axes, key: Key, palette: Palette, most_px: float) -> None:
         if point.family != family:
             y_px += FAMILY_GAP_PX
             family = point.family
-        draw_marker(axes, (4.0, y_px), point, palette)
+        draw_marker(axes, (left_px + 4.0, y_px), point, palette)
         _line(axes, _cut(cells, name_length), edges, widths, y_px, style.INK, "key entry")
         y_px += style.LINE_PX
 

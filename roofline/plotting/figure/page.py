@@ -1,4 +1,4 @@
-"""The whole figure: a head, one panel with its key for each thread count, and a foot with what must be known."""
+"""The whole figure: a head, for each thread count a panel with its key below, and a foot with what must be known."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from roofline.model.ceilings import Ceiling
 from roofline.model.run import Run
 from roofline.plotting.ceiling_label import threads_text
 from roofline.plotting.figure import style
-from roofline.plotting.figure.key import Key, draw_key, key_of
+from roofline.plotting.figure.key import draw_key, key_of
 from roofline.plotting.figure.lettering import put, wrapped
 from roofline.plotting.figure.marker import Palette
 from roofline.plotting.figure.panel import Scene, draw_panel, scene_of
 from roofline.plotting.figure.points import not_drawn, points_of
-from roofline.plotting.figure.span import Span, span_of
+from roofline.plotting.figure.span import Span, span_of, with_common_width
 from roofline.plotting.summary import machine_line, versions_line
 from roofline.plotting.text import elided
 
 FORMATS = ("svg", "png")
 PLOT_LEFT_PX = 50.0
-PLOT_WIDTH_PX = 430.0
-KEY_LEFT_PX = 490.0
+PLOT_WIDTH_PX = style.WIDTH_PX - PLOT_LEFT_PX - style.MARGIN_PX
 HEAD_PX = 48.0
 PANEL_TITLE_PX = 34.0
 AXIS_PX = 40.0
-LEAST_PANEL_PX, MOST_PANEL_PX = 300.0, 560.0
+KEY_LEFT_PX = 490.0
+KEY_WIDTH_PX = style.WIDTH_PX - 2 * style.MARGIN_PX
+LEAST_PANEL_PX, MOST_PANEL_PX = 300.0, 600.0
 
 
 def draw(run: Run, *, threads: int | None = None, dtype: str | None = None) -> Figure:
-    """Draw the roofline of a run: for one dtype, a panel for each thread count with a key beside it.
+    """Draw the roofline of a run: for one dtype, a panel for each thread count with its key below.
 
     Without `dtype`, f64 or else the first that was measured; without `threads`, the fewest and the most.
     Raises UsageError when the run has neither a ceiling nor a drawable kernel of that kind, UnknownName for a
@@ -99,13 +100,13 @@ def _panels(run: Run, dtype: str, threads: int | None) -> list[int]:
 
 def _page(run: Run, dtype: str, scenes: Sequence[Scene]) -> Figure:
     keys = [key_of(run, scene.drawn) for scene in scenes]
-    spans = [_span(scene, key) for scene, key in zip(scenes, keys, strict=True)]
+    spans = with_common_width([_span(scene) for scene in scenes], LEAST_PANEL_PX, MOST_PANEL_PX)
     figure = Figure(figsize=(style.WIDTH_PX / style.DPI, 1.0), dpi=style.DPI, facecolor="white")
     FigureCanvasAgg(figure)
     foot = _foot(figure, run, dtype, scenes)
-    heights_px = [max(span.height_px + AXIS_PX, key.height_px) for span, key in zip(spans, keys, strict=True)]
-    height_px = HEAD_PX + sum(heights_px) + PANEL_TITLE_PX * len(scenes)
-    height_px += style.LINE_PX * len(foot) + style.MARGIN_PX
+    panels_px = sum(span.height_px + AXIS_PX + PANEL_TITLE_PX for span in spans)
+    height_px = HEAD_PX + panels_px + sum(key.height_px for key in keys)
+    height_px += style.LINE_PX * (len(foot) + 0.5) + style.MARGIN_PX
     figure.set_size_inches(style.WIDTH_PX / style.DPI, height_px / style.DPI)
     palette = Palette.of(run)
     put(
@@ -118,7 +119,7 @@ def _page(run: Run, dtype: str, scenes: Sequence[Scene]) -> Figure:
     )
     put(figure, (style.MARGIN_PX, 38), _subtitle(run, dtype), style.NORMAL_PX, style.MUTED)
     y_px = HEAD_PX
-    for scene, key, span, taken_px in zip(scenes, keys, spans, heights_px, strict=True):
+    for scene, key, span in zip(scenes, keys, spans, strict=True):
         title = f"{dtype}, {threads_text(scene.threads)}"
         put(figure, (style.MARGIN_PX, y_px + 18), title, 12.5, style.INK, weight="bold")
         put(figure, (style.MARGIN_PX + 110, y_px + 18), _ridges(scene))
@@ -126,26 +127,26 @@ def _page(run: Run, dtype: str, scenes: Sequence[Scene]) -> Figure:
         box = (PLOT_LEFT_PX, height_px - y_px - span.height_px, span.width_px, span.height_px)
         axes = figure.add_axes(share(box, height_px))
         draw_panel(axes, scene, span, palette)
-        key_width_px = style.WIDTH_PX - KEY_LEFT_PX - style.MARGIN_PX
-        box = (KEY_LEFT_PX, height_px - y_px - taken_px, key_width_px, taken_px)
-        beside = figure.add_axes(share(box, height_px))
-        beside.set(xlim=(0, key_width_px), ylim=(taken_px, 0))
-        draw_key(beside, key, palette, key_width_px)
-        y_px += taken_px
+        y_px += span.height_px + AXIS_PX
+        key_height_px = max(key.height_px, 1.0)  # axes have a height, even with nothing in them
+        box = (style.MARGIN_PX, height_px - y_px - key_height_px, KEY_WIDTH_PX, key_height_px)
+        below = figure.add_axes(share(box, height_px))
+        below.set(xlim=(0, KEY_WIDTH_PX), ylim=(key_height_px, 0))
+        draw_key(below, key, palette, KEY_WIDTH_PX)
+        y_px += key.height_px
     for line in foot:
-        put(figure, (style.MARGIN_PX, y_px + style.LINE_PX / 2), line)
+        put(figure, (style.MARGIN_PX, y_px + style.LINE_PX), line)
         y_px += style.LINE_PX
     return figure
 
 
-def _span(scene: Scene, key: Key) -> Span:
-    least_px = min(max(LEAST_PANEL_PX, key.height_px), MOST_PANEL_PX)
+def _span(scene: Scene) -> Span:
     return span_of(
         scene.compute,
         scene.memory,
         scene.drawn,
         width_px=PLOT_WIDTH_PX,
-        least_height_px=least_px,
+        least_height_px=LEAST_PANEL_PX,
         most_height_px=MOST_PANEL_PX,
     )
 

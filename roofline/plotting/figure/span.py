@@ -58,9 +58,18 @@ def span_of(
     left, right = at_least(left, right, LEAST_DECADES)
     middle = sqrt(left * right)
     heights = [*rates, *(peaks or [ceiling.byte_per_s * middle for ceiling in memory])]
-    bottom = min([*(0.55 * height for height in heights), *(0.12 * peak for peak in peaks)])
+    bottom = min([*(0.55 * height for height in heights), *(0.4 * peak for peak in peaks)])
     bottom, top = at_least(bottom, 1.9 * max(heights), LEAST_DECADES)
     return span_within(left, right, bottom, top, width_px, least_height_px, most_height_px)
+
+
+def with_common_width(spans: Sequence[Span], least_height_px: float, most_height_px: float) -> list[Span]:
+    """Return the spans of panels one below the other with the same intensities across, so that they can be compared."""
+    left, right = min(span.left for span in spans), max(span.right for span in spans)
+    return [
+        span_within(left, right, span.bottom, span.top, span.width_px, least_height_px, most_height_px)
+        for span in spans
+    ]
 
 
 def span_within(
