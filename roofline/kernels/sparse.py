@@ -23,7 +23,9 @@ import numpy as np
 from numba import prange
 from scipy.sparse import csr_array, diags_array
 
+from roofline.codegen.gather import CHUNK, multiply_chunk
 from roofline.kernels.data import uniform
+from roofline.kernels.inner import cache_tile, inner
 from roofline.kernels.kernel import kernel
 from roofline.model.work import Work
 
@@ -33,8 +35,6 @@ SHORTEST, LONGEST = 4, 28
 """Nonzeros in a row of the random matrix."""
 PERIOD = LONGEST - SHORTEST + 1
 """Rows after which their lengths come again."""
-CHUNK = 16
-"""C, rows per chunk: one vector of 512 bits in f32, two in f64."""
 WINDOW = 16 * CHUNK
 """Sigma, rows that are sorted by length among themselves: few enough for their results to lie near each other."""
 TASK = 64
@@ -126,6 +126,17 @@ def sell_work(lengths: np.ndarray, size: int) -> Work:
     return Work(flops=2 * int(starts[-1]), read_bytes=read_bytes, write_bytes=n * size, allocate_bytes=n * size)
 
 
+@inner
+def multiply_chunks(y, x, values, columns, starts, rows, first, last):
+    """y[i] = sum over the nonzeros of row i of A[i, j] * x[j] for the rows of the chunks from `first` to `last`"""
+    sums = cache_tile(CHUNK, x.dtype)
+    for chunk in range(first, last):
+        multiply_chunk(sums, values, columns, x, starts[chunk], starts[chunk + 1])
+        row = rows[chunk * CHUNK : (chunk + 1) * CHUNK]
+        for r in range(row.size):
+            y[row[r]] = sums[r]
+
+
 def product(y, x, values, columns, starts, *sell):
     """Return A x, by SciPy in f64."""
     matrix = csr_array((values.astype("f8"), columns, starts), shape=(y.size, y.size))
@@ -151,27 +162,17 @@ def csr_banded(y, x, values, columns, starts, sell_values, sell_columns, sell_st
         y[i] = total
 
 
-@kernel(improves=csr_banded, own_work=lambda n, size: sell_work(banded_lengths(n), size), fastmath=("contract",))
+@kernel(improves=csr_banded, own_work=lambda n, size: sell_work(banded_lengths(n), size))
 def sell_banded(y, x, values, columns, starts, sell_values, sell_columns, sell_starts, rows):
     """y[i] = sum over the nonzeros of row i of A[i, j] * x[j], banded matrix in SELL-C-sigma
 
-    CHUNK rows at once, a nonzero of each per step: as many independent chains of additions, and no row starts. The
-    format would fill vectors; LLVM's code for this loop is scalar, for it cannot see that the sums do not overlap x.
+    CHUNK rows at once, a nonzero of each per step, in the lanes of vectors: as many independent chains of additions,
+    and no row starts. Only the elements of x are loaded one by one; see `codegen.gather`.
     """
     chunk_count = sell_starts.size - 1
     for task in prange((chunk_count + TASK - 1) // TASK):
-        totals = np.empty(CHUNK, x.dtype)
-        for chunk in range(task * TASK, min((task + 1) * TASK, chunk_count)):
-            for lane in range(CHUNK):
-                totals[lane] = 0
-            for at in range(sell_starts[chunk], sell_starts[chunk + 1], CHUNK):
-                value = sell_values[at : at + CHUNK]
-                column = sell_columns[at : at + CHUNK]
-                for lane in range(CHUNK):
-                    totals[lane] += value[lane] * x[column[lane]]
-            row = rows[chunk * CHUNK : (chunk + 1) * CHUNK]
-            for lane in range(row.size):
-                y[row[lane]] = totals[lane]
+        first, last = task * TASK, min((task + 1) * TASK, chunk_count)
+        multiply_chunks(y, x, sell_values, sell_columns, sell_starts, rows, first, last)
 
 
 @kernel(improves=csr_banded, compiled=False, parallel=False)
@@ -202,27 +203,17 @@ def csr_random(y, x, values, columns, starts, sell_values, sell_columns, sell_st
         y[i] = total
 
 
-@kernel(improves=csr_random, own_work=lambda n, size: sell_work(random_lengths(n), size), fastmath=("contract",))
+@kernel(improves=csr_random, own_work=lambda n, size: sell_work(random_lengths(n), size))
 def sell_random(y, x, values, columns, starts, sell_values, sell_columns, sell_starts, rows):
     """y[i] = sum over the nonzeros of row i of A[i, j] * x[j], random matrix in SELL-C-sigma
 
-    CHUNK rows at once, a nonzero of each per step: as many independent chains of additions, and no row starts. The
-    format would fill vectors; LLVM's code for this loop is scalar, for it cannot see that the sums do not overlap x.
+    CHUNK rows at once, a nonzero of each per step, in the lanes of vectors: as many independent chains of additions,
+    and no row starts. Only the elements of x are loaded one by one; see `codegen.gather`.
     """
     chunk_count = sell_starts.size - 1
     for task in prange((chunk_count + TASK - 1) // TASK):
-        totals = np.empty(CHUNK, x.dtype)
-        for chunk in range(task * TASK, min((task + 1) * TASK, chunk_count)):
-            for lane in range(CHUNK):
-                totals[lane] = 0
-            for at in range(sell_starts[chunk], sell_starts[chunk + 1], CHUNK):
-                value = sell_values[at : at + CHUNK]
-                column = sell_columns[at : at + CHUNK]
-                for lane in range(CHUNK):
-                    totals[lane] += value[lane] * x[column[lane]]
-            row = rows[chunk * CHUNK : (chunk + 1) * CHUNK]
-            for lane in range(row.size):
-                y[row[lane]] = totals[lane]
+        first, last = task * TASK, min((task + 1) * TASK, chunk_count)
+        multiply_chunks(y, x, sell_values, sell_columns, sell_starts, rows, first, last)
 
 
 @kernel(improves=csr_random, compiled=False, parallel=False)
