@@ -16,7 +16,7 @@ from numba.np.numpy_support import as_dtype
 
 from roofline.codegen.assembly import assembly_of
 from roofline.codegen.call import address_of
-from roofline.codegen.reading import vector_register
+from roofline.codegen.register import vector_register
 from roofline.errors import WrongResult
 from roofline.kernels.capacity import UNKNOWN, Capacity
 from roofline.kernels.check import check, poison
@@ -43,7 +43,7 @@ class Subject:
     error: float
     tolerance: float
     register: str | None
-    """Widest register that does its arithmetic; None for a library call or where there is none."""
+    """Widest register that does its arithmetic in its deepest loops; None for a library call or where there is none."""
     tiles: tuple[int, ...]
     """Tile sizes that it runs with."""
     output: np.ndarray | None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from roofline.codegen.reading import innermost_loops, vector_register
+from roofline.codegen.reading import innermost_loops
+from roofline.codegen.register import vector_register
 
 
 def texts(assembly: str) -> list[list[str]]:

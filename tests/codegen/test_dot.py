@@ -15,7 +15,7 @@ from roofline.codegen.dot import dot_form
 from roofline.codegen.dot_audit import audit_dot
 from roofline.codegen.intrinsics import ARCH, dot_product_chains
 from roofline.codegen.loops import ARITHMETIC_STEPS, flops_per_turn
-from roofline.codegen.reading import vector_register
+from roofline.codegen.register import vector_register
 from roofline.errors import CodegenError
 from roofline.model.isa import ISAS, Isa, isas_of
 

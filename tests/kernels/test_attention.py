@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from roofline.codegen.assembly import assembly_of
-from roofline.codegen.reading import innermost_loops, vector_register
+from roofline.codegen.reading import innermost_loops
+from roofline.codegen.register import vector_register
 from roofline.kernels import attention, attention_parts
 from roofline.kernels.capacity import Capacity
 from roofline.kernels.check import check

@@ -8,7 +8,7 @@ from numba import njit
 from scipy.special import ndtr
 
 from roofline.codegen.assembly import assembly_of
-from roofline.codegen.reading import vector_register
+from roofline.codegen.register import vector_register
 from roofline.kernels.counting import count_work
 from roofline.kernels.data import uniform
 from roofline.kernels.digest import digest_of

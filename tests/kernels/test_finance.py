@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from roofline.codegen.assembly import assembly_of
-from roofline.codegen.reading import vector_register
+from roofline.codegen.register import vector_register
 from roofline.kernels.compile import compiled
 from roofline.kernels.finance import naive, vectorised
 from roofline.kernels.kernel import Kernel

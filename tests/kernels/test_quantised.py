@@ -8,7 +8,7 @@ from numba import njit
 
 from roofline.codegen.assembly import assembly_of
 from roofline.codegen.dot_kernels import COLUMNS, FORM, LANES, ROWS
-from roofline.codegen.reading import vector_register
+from roofline.codegen.register import vector_register
 from roofline.kernels.capacity import Capacity
 from roofline.kernels.check import check
 from roofline.kernels.compile import compiled

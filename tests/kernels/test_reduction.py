@@ -7,7 +7,8 @@ import pytest
 from numba import typeof
 
 from roofline.codegen.assembly import assembly_of
-from roofline.codegen.reading import innermost_loops, vector_register
+from roofline.codegen.reading import innermost_loops
+from roofline.codegen.register import vector_register
 from roofline.kernels.compile import compiled
 from roofline.kernels.kernel import NUMPY_TYPES
 from roofline.kernels.registry import kernel_named, select
