@@ -13,6 +13,10 @@ Place = tuple[float, float]
 Places = NDArray[np.float64]
 MARKER_PX, NUMBER_PX = 5.5, 13.0
 """Room around the centre of a marker for itself, and for its number."""
+CLEAR_PX = 0.5
+"""Between two texts."""
+OVERLAP = 5000.0
+"""What it costs to write across another text: more than anything else that can be hidden."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,27 @@ class Label:
         return degrees(self.angle)
 
     @property
+    def corners(self) -> Places:
+        """The four corners, around it; shape (4, 2)."""
+        along = np.array((cos(self.angle), sin(self.angle))) * (self.width_px / 2)
+        across = np.array((-sin(self.angle), cos(self.angle))) * (self.height_px / 2)
+        centre = np.array(self.centre)
+        found: Places = np.array(
+            [centre - along - across, centre + along - across, centre + along + across, centre - along + across]
+        )
+        return found
+
+    def overlaps(self, other: Label) -> bool:
+        """Say whether the rectangles come nearer than CLEAR_PX, by the separating axis theorem."""
+        mine, theirs = self.corners, other.corners
+        for angle in {self.angle, other.angle}:
+            for axis in (np.array((cos(angle), sin(angle))), np.array((-sin(angle), cos(angle)))):
+                a, b = mine @ axis, theirs @ axis
+                if a.max() + CLEAR_PX < b.min() or b.max() + CLEAR_PX < a.min():
+                    return False
+        return True
+
+    @property
     def discs(self) -> Places:
         """Centres of discs of the text's height, half of it apart, that cover the text; shape (discs, 2)."""
         half = max(0.0, (self.width_px - self.height_px) / 2)
@@ -80,13 +105,12 @@ class Paper:
 
     def choose(self, candidates: Iterable[tuple[Label, float]], own: Line | None = None) -> Label:
         """Keep the label that hides least, of candidates with how little each is wanted; `own` line may be crossed."""
-        covered = np.concatenate([np.empty((0, 2)), *(label.discs for label in self.labels)])
         markers = np.array(self.markers).reshape(-1, 2)
-        best = min(candidates, key=lambda pair: self._cost(pair[0], own, markers, covered) + 0.02 * pair[1])[0]
+        best = min(candidates, key=lambda pair: self._cost(pair[0], own, markers) + 0.02 * pair[1])[0]
         self.labels.append(best)
         return best
 
-    def _cost(self, label: Label, own: Line | None, markers: Places, covered: Places) -> float:
+    def _cost(self, label: Label, own: Line | None, markers: Places) -> float:
         radius = label.height_px / 2
         discs = label.discs
         edges = np.minimum(discs, np.array((self.width_px, self.height_px)) - discs).min(axis=1)
@@ -94,7 +118,7 @@ class Paper:
         crossed = sum(int((line.distances(discs) < radius).sum()) for line in self.lines if line is not own)
         return (
             30.0 * int((edges < radius + 2).sum())
-            + 20.0 * int((_lengths(discs[:, None] - covered) < 2 * radius + 1).sum())
+            + OVERLAP * sum(label.overlaps(other) for other in self.labels)
             + 12.0 * int((from_markers < MARKER_PX).sum())
             + 4.0 * int((from_markers < NUMBER_PX).sum())
             + 1.5 * crossed

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from roofline.model.ladder import Ladder
 from roofline.model.run import Run
+from roofline.model.rung import Rung, is_library
 from roofline.plotting.figure import style
 from roofline.plotting.figure.ladder_panel import draw_ladder, draw_rung, ladder_span, short_rung
 from roofline.plotting.figure.ladder_roofs import Roofs, roofs_of
@@ -21,18 +22,18 @@ from roofline.plotting.figure.page import (
     AXIS_PX,
     FORMATS,
     HEAD_PX,
-    KEY_LEFT_PX,
     PANEL_TITLE_PX,
     PLOT_LEFT_PX,
     share,
     write_files,
 )
 from roofline.plotting.figure.span import Span
-from roofline.plotting.kernel_tables import factor_text
+from roofline.plotting.kernel_tables import factor_text, times_text
 from roofline.plotting.ladder_text import heading, story
 from roofline.plotting.summary import machine_line, versions_line
 from roofline.plotting.text import elided
 
+KEY_LEFT_PX = 490.0
 STORY_LEFT_PX = 14.0
 STORY_WIDTH_PX = style.WIDTH_PX - KEY_LEFT_PX - style.MARGIN_PX - STORY_LEFT_PX
 BETWEEN_PX = 4.0
@@ -120,12 +121,22 @@ def _scene(figure: Figure, run: Run, ladder: Ladder) -> Scene:
     roofs = roofs_of(run, ladder)
     told = tuple(
         Told(
-            name=short_rung(rung) + (f"  {factor_text(rung.step)}" if rung.step is not None else ""),
+            name=_named(rung),
             lines=tuple(wrapped(figure, _bound_to_units(style.drawable_text(f"{story(rung)}.")), STORY_WIDTH_PX)),
         )
         for rung in (*ladder.rungs, *ladder.references)
     )
     return Scene(ladder, roofs, told, ladder_span(ladder, roofs, sum(words.height_px for words in told) - AXIS_PX))
+
+
+def _named(rung: Rung) -> str:
+    """Return the rung's name with its step; a library's with what it is compared with, since it is no step."""
+    if rung.step is None or rung.before is None:
+        return short_rung(rung)
+    if is_library(rung.measurement):
+        beside = style.drawable_text(elided(rung.before.kernel.partition(".")[2], 24))
+        return f"{short_rung(rung)}  {times_text(rung.step)} of {beside}"
+    return f"{short_rung(rung)}  {factor_text(rung.step)}"
 
 
 def _bound_to_units(text: str) -> str:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
 from roofline.model.ladder import Ladder
-from roofline.model.rung import Rung
+from roofline.model.rung import Rung, is_library
 from roofline.plotting.ceiling_label import short_name, threads_text
 from roofline.plotting.figure import style
 from roofline.plotting.figure.label_places import Label, Line, Paper, Place
@@ -40,7 +40,7 @@ NEAR_RIDGE, NEAR_PEAK = 60.0, 40.0
 """A ridge so many times to the left of the path, or a peak so far above it, still belongs to the picture."""
 ARROW_PX = 16.0
 """A shorter step has no room for an arrow's head."""
-NAME_SHIFTS_PX = tuple(sign * 7.0 * step for step in range(14) for sign in (1, -1))
+NAME_SHIFTS_PX = tuple(sign * 7.0 * step for step in range(20) for sign in (1, -1))
 LEFT_SHARE = 0.4
 """Names stand to the right of markers in this share of the panel, to the left of those further to the right."""
 LEADER_PX = 10.0
@@ -105,15 +105,15 @@ def draw_ladder(axes: Axes, ladder: Ladder, roofs: Roofs, span: Span, palette: P
     lines = [line for _, line in (*memory, *compute)]
     lines += 2 * [Line(*step) for step in pairwise(path)]  # worse to write across than a roof
     labels: list[Label] = []
-    for at, rung in enumerate(shown):
-        others = [*places[:at], *places[at + 1 :]]
-        _name(axes, span, Paper(span.width_px, span.height_px, others, lines, labels), rung, places[at])
     paper = Paper(span.width_px, span.height_px, places, lines, labels)
     for group in near_together(compute):
         write_label(axes, span, paper, group[0][1], group_text([c for c, _ in group], roofs), style.INK, "compute roof")
     for slope, line in memory:
         text = f"{short_name(slope)} {byte_rate(slope.byte_per_s)}{kind_text(slope, roofs)}"
         write_label(axes, span, paper, line, text, palette.text_colour(slope.level), "memory roof")
+    for at, rung in enumerate(shown):  # after the roofs, which have fewer places to stand
+        others = [*places[:at], *places[at + 1 :]]
+        _name(axes, span, Paper(span.width_px, span.height_px, others, lines, labels), rung, places[at])
 
 
 def draw_rung(axes: Axes, place: Place, rung: Rung, palette: Palette, beside: bool) -> None:
@@ -158,8 +158,13 @@ def _arrow(axes: Axes, span: Span, start: Place, end: Place) -> None:
 
 
 def _name(axes: Axes, span: Span, paper: Paper, rung: Rung, place: Place) -> None:
-    """Write the rung's name and its step beside its marker, tied to it where it had to move away."""
-    text = short_rung(rung) + (f"  {factor_text(rung.step)}" if rung.step is not None else "")
+    """Write the rung's name and its step beside its marker, tied to it where it had to move away.
+
+    A library has no step: its factor stands with its words, where there is room to say against what.
+    """
+    text = short_rung(rung)
+    if rung.step is not None and not is_library(rung.measurement):
+        text += f"  {factor_text(rung.step)}"
     wide_px, high_px = width_px(axes.figure, text, style.NORMAL_PX, "bold"), style.NORMAL_PX + 3
     label = paper.choose(_beside(place, wide_px, high_px))
     x_px, y_px = label.centre
