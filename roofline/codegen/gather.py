@@ -47,8 +47,8 @@ def _multiply_chunk(sums: Any, values: Any, columns: Any, x: Any, first: Any, la
 def _emitted(typing_context: Any, sums: Any, values: Any, columns: Any, x: Any, first: Any, steps: Any) -> Any:
     """Multiply and add vectors of rows; the elements of x are loaded one by one.
 
-    A gather instruction of all lanes does the same. On the Zen 4 that this was measured on it took 1.2 to 1.7 times as
-    long while the caches hold the matrix, and 0.9 to 1.2 times from memory.
+    A gather instruction does the same for all lanes. On the Zen 4 that this was measured on it took 1.0 to 1.6 times as
+    long while a cache held the matrix, and 0.9 to 1.4 times from memory.
     """
     size, dtype = types.int64, DTYPES[x.dtype]
     item, lanes = DTYPE_BITS[dtype] // 8, ISA.lanes(dtype)
