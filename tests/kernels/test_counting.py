@@ -43,8 +43,6 @@ def ways_of(known: Kernel) -> list[dict[str, bool]]:
 
     Sweeps of a stencil are the only kernels that may count every value that an element has had.
     """
-    if known.family in ("sparse", "quantised"):  # their chunks and tiles of a fixed size are made as any array
-        return [{"scratch": True}, {}]
     return [{"scratch": True}, {"scratch": True, "every_value": True}][: 2 if known.family == "stencil" else 1]
 
 
