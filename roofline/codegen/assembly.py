@@ -9,8 +9,8 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-from roofline.codegen.dot import I8, dot_chains, dot_form
-from roofline.codegen.emit import ELEMENTS, I32, I64
+from roofline.codegen.dot import dot_chains, dot_form
+from roofline.codegen.emit import ELEMENTS, I8, I32, I64
 from roofline.codegen.loops import arithmetic, arrays_of, stream
 from roofline.codegen.tile import Tile, tile_shape
 from roofline.model.isa import Isa, switched_on

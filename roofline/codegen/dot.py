@@ -18,10 +18,8 @@ from collections.abc import Collection
 
 from llvmlite import ir
 
-from roofline.codegen.emit import I32, declare, opaque, repeat, splat, sum_lanes
+from roofline.codegen.emit import I16, I32, declare, opaque, repeat, splat, sum_lanes
 from roofline.codegen.loops import ARITHMETIC_STEPS
-
-I8, I16 = ir.IntType(8), ir.IntType(16)
 
 _PMADDWD = {8: "llvm.x86.sse2.pmadd.wd", 16: "llvm.x86.avx2.pmadd.wd", 32: "llvm.x86.avx512.pmaddw.d.512"}
 """Names by elements of int16."""

@@ -17,8 +17,8 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from roofline.codegen.assembly import target_features
-from roofline.codegen.dot import I8, I16, dot_form, dot_step, sums_of_products
-from roofline.codegen.emit import I32, I64, repeat, splat, sum_lanes
+from roofline.codegen.dot import dot_form, dot_step, sums_of_products
+from roofline.codegen.emit import I8, I16, I32, I64, repeat, splat, sum_lanes
 from roofline.codegen.intrinsics import ARCH
 
 _SIGN = 128

@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 
-I32 = ir.IntType(32)
-I64 = ir.IntType(64)
+I8, I16, I32, I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 ELEMENTS = {"f64": ir.DoubleType(), "f32": ir.FloatType()}
 
 _FLAGS = {"x86_64": "~{flags}", "aarch64": "~{cc}"}

@@ -18,7 +18,7 @@ from roofline.codegen.assembly import target_features
 from roofline.codegen.emit import I64
 from roofline.codegen.intrinsics import ARCH, HAS_FMA
 from roofline.codegen.tile import I1, LINE_BYTES, Tile, tile_shape
-from roofline.model.isa import DTYPE_BITS, isas_of
+from roofline.model.isa import isas_of
 
 ISA = isas_of(ARCH, target_features())[-1]
 """What the tiles are made for here."""
@@ -220,6 +220,6 @@ _emitted_tile: Any = intrinsic(_emitted)
 def elements(context: Any, builder: ir.IRBuilder, kind: Any, value: ir.Value) -> tuple[ir.Value, list[ir.Value]]:
     """Return an array's data pointer and its strides in elements."""
     array = context.make_array(kind)(context, builder, value)
-    item = ir.Constant(I64, DTYPE_BITS[DTYPES[kind.dtype]] // 8)
+    item = ir.Constant(I64, kind.dtype.bitwidth // 8)
     strides = cgutils.unpack_tuple(builder, array.strides, kind.ndim)  # type: ignore[no-untyped-call]
     return array.data, [builder.sdiv(stride, item) for stride in strides]

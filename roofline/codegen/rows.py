@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from llvmlite import ir
 
 from roofline.codegen.emit import (
     ELEMENTS,
     FOR_READING,
+    I8,
     I32,
     I64,
     SECOND_CACHE,
@@ -23,6 +25,7 @@ from roofline.model.isa import DTYPE_BITS
 
 ROWS = 8
 """Rows at once: as many chains as most cores need, and each vector of x is loaded for eight of A."""
+LINE_BYTES = 64
 AHEAD_BYTES = 2048
 """How far ahead of its load each line of A is fetched into the second cache, when A comes from memory.
 
@@ -31,18 +34,25 @@ cache it only takes a load's place.
 """
 
 
-def rows_function(module: ir.Module, dtype: str, lanes: int, fused: bool, fetched: bool) -> ir.Function:
+def rows_function(
+    module: ir.Module, dtype: str, lanes: int, fused: bool, fetched: bool, stored: str | None = None
+) -> ir.Function:
     """Return the function y[r] = sum over j of A[r, j] x[j] for ROWS rows, defining it in the module once.
 
-    With `fetched` each line of A is asked for AHEAD_BYTES before it is loaded. Its arguments: the number of columns, a
-    and its stride between rows in elements, x, y and its stride.
+    A is `stored` in `i8` or else as the others, in `dtype`; each vector of int8 is converted where it meets x. With
+    `fetched` each line of A is asked for AHEAD_BYTES before it is loaded. Its arguments: the number of columns, a and
+    its stride between rows in elements, x, y and its stride.
     """
-    name = f"rows_{dtype}_{ROWS}x{lanes}{'_fetched' if fetched else ''}"
+    stored = stored or dtype
+    name = f"rows_{stored}_{dtype}_{ROWS}x{lanes}{'_fetched' if fetched else ''}"
     if name in module.globals:
         return module.globals[name]
     element, vector = ELEMENTS[dtype], vector_type(dtype, lanes)
     pointer, item = element.as_pointer(), DTYPE_BITS[dtype] // 8
-    kind = ir.FunctionType(ir.VoidType(), [I64, pointer, I64, pointer, pointer, I64])
+    stored_item = DTYPE_BITS[stored] // 8
+    narrow = vector if stored == dtype else ir.VectorType(I8, lanes)
+    stored_pointer = pointer if stored == dtype else I8.as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [I64, stored_pointer, I64, pointer, pointer, I64])
     function = ir.Function(module, kind, name)
     function.linkage = "internal"
     function.attributes.add("noinline")
@@ -50,59 +60,69 @@ def rows_function(module: ir.Module, dtype: str, lanes: int, fused: bool, fetche
     columns, a, a_row, x, y, y_row = function.args
     starts = [builder.gep(a, [builder.mul(a_row, ir.Constant(I64, row))]) for row in range(ROWS)]
     masks = ir.VectorType(ir.IntType(1), lanes)
-    kinds = [vector.as_pointer(), I32, masks, vector]
-    load_masked = declare(module, f"llvm.masked.load.v{lanes}{dtype}.p0", vector, kinds)
     width, zero = ir.Constant(I64, lanes), ir.Constant(vector, None)
+    together = max(1, LINE_BYTES // (lanes * stored_item)) if fetched else 1  # vectors of a line
 
-    def vector_at(start: ir.Value, first: ir.Value) -> ir.Value:
-        return builder.bitcast(builder.gep(start, [first]), vector.as_pointer())
+    def load(start: ir.Value, first: ir.Value, mask: ir.Value | None) -> ir.Value:
+        """Load a vector of x, or of A as it is stored."""
+        of_x = start is x
+        vectors, bytes_, code = (vector, item, dtype) if of_x else (narrow, stored_item, stored)
+        place = builder.bitcast(builder.gep(start, [first]), vectors.as_pointer())
+        if mask is None:
+            value = builder.load(place)
+            value.align = bytes_
+        else:
+            kinds = [vectors.as_pointer(), I32, masks, vectors]
+            load_masked = declare(module, f"llvm.masked.load.v{lanes}{code}.p0", vectors, kinds)
+            arguments = [place, ir.Constant(I32, bytes_), mask, ir.Constant(vectors, None)]
+            value = builder.call(load_masked, arguments)
+        return value if of_x or stored == dtype else builder.sitofp(value, vector)
 
-    def load(start: ir.Value, first: ir.Value) -> ir.Value:
-        value = builder.load(vector_at(start, first))
-        value.align = item
-        return value
-
-    def load_rest(start: ir.Value, first: ir.Value) -> ir.Value:
-        there = builder.sub(columns, first)
-        mask = builder.icmp_unsigned(
-            "<", ir.Constant(ir.VectorType(I64, lanes), list(range(lanes))), splat(builder, there, lanes)
-        )
-        return builder.call(load_masked, [vector_at(start, first), ir.Constant(I32, item), mask, zero])
-
-    def add(
-        sums: Sequence[ir.Value], first: ir.Value, part: Callable[[ir.Value, ir.Value], ir.Value]
-    ) -> list[ir.Value]:
-        factors = part(x, first)
+    def add(sums: Sequence[ir.Value], first: ir.Value, mask: ir.Value | None = None) -> list[ir.Value]:
+        factors = load(x, first, mask)
+        rows = [load(start, first, mask) for start in starts]
         if fused:
             return [
-                multiply_add(builder, part(start, first), factors, total, dtype, lanes)
-                for start, total in zip(starts, sums, strict=True)
+                multiply_add(builder, row, factors, total, dtype, lanes) for row, total in zip(rows, sums, strict=True)
             ]
-        return [
-            builder.fadd(total, builder.fmul(part(start, first), factors))
-            for start, total in zip(starts, sums, strict=True)
-        ]
+        return [builder.fadd(total, builder.fmul(row, factors)) for row, total in zip(rows, sums, strict=True)]
+
+    def line(number: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
+        first = builder.mul(number, ir.Constant(I64, together * lanes))
+        for start in starts if fetched else ():
+            place = builder.gep(start, [builder.add(first, ir.Constant(I64, AHEAD_BYTES // stored_item))])
+            fetch(builder, place, FOR_READING, SECOND_CACHE)
+        for part in range(together):
+            sums = add(sums, builder.add(first, ir.Constant(I64, part * lanes)))
+        return sums
 
     def whole(number: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
-        first = builder.mul(number, width)
-        for start in starts if fetched else ():
-            fetch(
-                builder,
-                builder.gep(start, [builder.add(first, ir.Constant(I64, AHEAD_BYTES // item))]),
-                FOR_READING,
-                SECOND_CACHE,
-            )
-        return add(sums, first, load)
+        return add(sums, builder.add(done, builder.mul(number, width)))
 
-    full = builder.udiv(columns, width)
-    totals = _if_any(builder, full, [zero] * ROWS, lambda sums: repeat(builder, full, sums, whole))
-    done = builder.mul(full, width)
-    rest = builder.sub(columns, done)
-    totals = _if_any(builder, rest, totals, lambda sums: add(sums, done, load_rest))
+    def last(sums: list[ir.Value]) -> list[ir.Value]:
+        there = splat(builder, builder.sub(columns, done), lanes)
+        mask = builder.icmp_unsigned("<", ir.Constant(ir.VectorType(I64, lanes), list(range(lanes))), there)
+        return add(sums, done, mask)
+
+    totals, done = [zero] * ROWS, ir.Constant(I64, 0)
+    for turn, length in ((line, together * lanes), (whole, lanes)) if together > 1 else ((line, lanes),):
+        count = builder.udiv(builder.sub(columns, done), ir.Constant(I64, length))
+        totals = _if_any(builder, count, totals, partial(_turns, builder, count, turn))
+        done = builder.add(done, builder.mul(count, ir.Constant(I64, length)))
+    totals = _if_any(builder, builder.sub(columns, done), totals, last)
     for row, total in enumerate(_sums_of_lanes(builder, totals, lanes)):
         builder.store(total, builder.gep(y, [builder.mul(y_row, ir.Constant(I64, row))]))
     builder.ret_void()
     return function
+
+
+def _turns(
+    builder: ir.IRBuilder,
+    count: ir.Value,
+    turn: Callable[[ir.Value, list[ir.Value]], list[ir.Value]],
+    values: list[ir.Value],
+) -> list[ir.Value]:
+    return repeat(builder, count, values, turn)
 
 
 def _sums_of_lanes(builder: ir.IRBuilder, vectors: list[ir.Value], lanes: int) -> list[ir.Value]:

@@ -13,13 +13,9 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from roofline.codegen.row_product import multiply_rows_apart
-from roofline.codegen.rows import ROWS
-from roofline.kernels.capacity import Capacity
 from roofline.kernels.data import uniform
-from roofline.kernels.inner import inner
 from roofline.kernels.kernel import kernel
-from roofline.model.isa import DTYPE_BITS
+from roofline.kernels.row_products import cached_elements, rows_times_vector
 from roofline.model.work import Work
 
 FREED = ("reassoc", "contract")
@@ -68,33 +64,6 @@ def columns(y, A, x):
             y[i] += column[i] * xj
 
 
-@inner(fastmath=FREED)
-def _rows(y, A, x, first, last, cached):
-    """y[i] = sum over j of A[i, j] * x[j] for first <= i < last, ROWS of them at once.
-
-    Neighbours while these rows have at most `cached` elements: rows far apart share sets of a cache. Else rows as far
-    apart as can be, fetched ahead.
-    """
-    blocks = (last - first) // ROWS
-    if ROWS * blocks * x.size > cached:
-        for i in range(first, first + blocks):
-            multiply_rows_apart(y, i, blocks, A, x, True)
-    else:
-        for i in range(first, first + ROWS * blocks, ROWS):
-            multiply_rows_apart(y, i, 1, A, x, False)
-    for i in range(first + ROWS * blocks, last):
-        row = A[i]
-        total = A.dtype.type(0)
-        for j in range(x.size):
-            total += row[j] * x[j]
-        y[i] = total
-
-
-def cached_elements(capacity: Capacity, dtype: str) -> int:
-    """Return how many elements of A one core's share of all caches holds."""
-    return capacity.last_bytes // (DTYPE_BITS[dtype] // 8)
-
-
 @kernel(improves=naive, fastmath=FREED, tiles=lambda capacity, dtype: (cached_elements(capacity, dtype),))
 def blocked(y, A, x, cached):
     """y[i] = sum over j of A[i, j] * x[j], eight rows at once
@@ -103,7 +72,7 @@ def blocked(y, A, x, cached):
     line fetched ahead: memory serves far streams better than neighbours, and fetches better than multiply-adds that
     wait. In a cache both cost: there the eight rows are neighbours, and nothing is fetched.
     """
-    _rows(y, A, x, 0, y.size, cached)
+    rows_times_vector(y, A, x, 0, y.size, cached)
 
 
 @kernel(
@@ -119,7 +88,7 @@ def parallel(y, A, x, threads, cached):
     """
     n = y.size
     for task in prange(threads):
-        _rows(y, A, x, task * n // threads, (task + 1) * n // threads, cached)
+        rows_times_vector(y, A, x, task * n // threads, (task + 1) * n // threads, cached)
 
 
 @kernel(improves=naive, compiled=False, parallel=True)

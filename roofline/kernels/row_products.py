@@ -1,4 +1,4 @@
-"""Products of rows with rows, in f32 and int8: the inner parts of Y = X W^T, where both factors lie row by row."""
+"""Rows times a vector, and rows times rows: the inner parts of y = A x and of Y = X W^T, weights in int8 or not."""
 
 from __future__ import annotations
 
@@ -7,35 +7,40 @@ from numba import njit
 
 from roofline.codegen.dot_kernels import runs_dot_product, runs_dot_tile
 from roofline.codegen.multiply import lanes_of
+from roofline.codegen.row_product import multiply_rows_apart
+from roofline.codegen.rows import ROWS
+from roofline.kernels.capacity import Capacity
 from roofline.kernels.inner import inner
 from roofline.kernels.multiplication import multiply_panels
+from roofline.model.isa import DTYPE_BITS
 
 
-@njit(fastmath={"reassoc", "contract"}, error_model="numpy", boundscheck=False)
-def four_sums(row0, row1, row2, row3, x):
-    """Return the sums over j of row[j] * x[j] for four rows, each x[j] loaded once, rows converted to f32: 8 flop a j.
+@inner(fastmath=("reassoc", "contract"))
+def rows_times_vector(y, A, x, first, last, cached):
+    """y[i] = sum over j of A[i, j] * x[j] for first <= i < last, ROWS of them at once
 
-    Four rows are four streams from memory, which keep it busier than one.
+    Elements of A in int8 are converted in a register, where they meet x. Neighbours while these
+    rows have at most `cached` elements: rows far apart share sets of a cache. Else rows as far apart as can be, fetched
+    ahead.
     """
-    total0 = x.dtype.type(0)
-    total1 = x.dtype.type(0)
-    total2 = x.dtype.type(0)
-    total3 = x.dtype.type(0)
-    for j in range(x.size):
-        total0 += np.float32(row0[j]) * x[j]
-        total1 += np.float32(row1[j]) * x[j]
-        total2 += np.float32(row2[j]) * x[j]
-        total3 += np.float32(row3[j]) * x[j]
-    return total0, total1, total2, total3
+    blocks = (last - first) // ROWS
+    if ROWS * blocks * x.size > cached:
+        for i in range(first, first + blocks):
+            multiply_rows_apart(y, i, blocks, A, x, True)
+    else:
+        for i in range(first, first + ROWS * blocks, ROWS):
+            multiply_rows_apart(y, i, 1, A, x, False)
+    for i in range(first + ROWS * blocks, last):
+        row = A[i]
+        total = x.dtype.type(0)
+        for j in range(x.size):
+            total += x.dtype.type(row[j]) * x[j]
+        y[i] = total
 
 
-@njit(fastmath={"reassoc", "contract"}, error_model="numpy", boundscheck=False)
-def one_sum(row, x):
-    """Return the sum over j of row[j] * x[j], the row converted to f32: 2 flop a j."""
-    total = x.dtype.type(0)
-    for j in range(x.size):
-        total += np.float32(row[j]) * x[j]
-    return total
+def cached_elements(capacity: Capacity, dtype: str) -> int:
+    """Return how many elements of A one core's share of all caches holds."""
+    return capacity.last_bytes // (DTYPE_BITS[dtype] // 8)
 
 
 @inner
