@@ -40,7 +40,7 @@ def rows_times_vector(y, A, x, first, last, cached):
 
 def cached_elements(capacity: Capacity, dtype: str) -> int:
     """Return how many elements of A one core's share of all caches holds."""
-    return capacity.last_bytes // (DTYPE_BITS[dtype] // 8)
+    return max(1, capacity.last_bytes // (DTYPE_BITS[dtype] // 8))
 
 
 @inner
