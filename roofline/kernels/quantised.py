@@ -42,33 +42,14 @@ TASK_ROWS = 64
 SIZES = (512,)
 
 
-def _f32_product(n: int, size: int, packed: int = 0) -> Work:
-    """Return the work of Y = X W^T in f32, with so many elements packed, which is written and read once."""
+def _product(n: int, read_bytes: int, packed_bytes: int = 0, scalings: int = 0) -> Work:
+    """Return the work of Y = X W^T with Y in 4 bytes; what is packed is written and read once."""
+    written_bytes = 4 * n * n + packed_bytes
     return Work(
-        flops=2 * n**3,
-        read_bytes=(2 * n * n + packed) * size,
-        write_bytes=(n * n + packed) * size,
-        allocate_bytes=(n * n + packed) * size,
-    )
-
-
-def _w8_product(n: int, size: int, packed: int = 0) -> Work:
-    """Return the same with W in int8, a scale for each of its rows, and the packed weights in f32."""
-    return Work(
-        flops=2 * n**3 + n * n,
-        read_bytes=n * n + (n * n + n + packed) * size,
-        write_bytes=(n * n + packed) * size,
-        allocate_bytes=(n * n + packed) * size,
-    )
-
-
-def _i8_product(n: int, packed: int = 0) -> Work:
-    """Return the same with all factors in int8 and Y in int32."""
-    return Work(
-        flops=2 * n**3,
-        read_bytes=2 * n * n + packed,
-        write_bytes=4 * n * n + packed,
-        allocate_bytes=4 * n * n + packed,
+        flops=2 * n**3 + scalings,
+        read_bytes=read_bytes + packed_bytes,
+        write_bytes=written_bytes,
+        allocate_bytes=written_bytes,
     )
 
 
@@ -164,8 +145,8 @@ def gemv_i8_dot(y, W, x):
     dtypes=("f32",),
     sizes=SIZES,
     tiles=product_tiles,
-    work=lambda n, size: _f32_product(n, size),
-    own_work=lambda n, size: _f32_product(n, size, packed=n * n),
+    work=lambda n, size: _product(n, 2 * n * n * size),
+    own_work=lambda n, size: _product(n, 2 * n * n * size, packed_bytes=n * n * size),
     arguments=lambda n, dtype, rng: tuple(uniform(rng, (n, n), dtype) for _ in ("Y", "X", "W")),
     reference=lambda Y, X, W: X @ W.T,
 )
@@ -194,8 +175,8 @@ def gemm_f32(Y, X, W, tile_depth, tile_columns):
     dtypes=("f32",),
     sizes=SIZES,
     tiles=product_tiles,
-    work=lambda n, size: _w8_product(n, size),
-    own_work=lambda n, size: _w8_product(n, size, packed=n * n),
+    work=lambda n, size: _product(n, n * n + (n * n + n) * size, scalings=n * n),
+    own_work=lambda n, size: _product(n, n * n + (n * n + n) * size, packed_bytes=n * n * size, scalings=n * n),
     arguments=lambda n, dtype, rng: (
         uniform(rng, (n, n), dtype),
         uniform(rng, (n, n), dtype),
@@ -232,7 +213,7 @@ def gemm_w8(Y, X, W, scale, tile_depth, tile_columns):
     improves=gemm_f32,
     dtypes=("i8",),
     sizes=SIZES,
-    work=lambda n, size: _i8_product(n),
+    work=lambda n, size: _product(n, 2 * n * n),
     arguments=lambda n, dtype, rng: (
         whole_numbers(rng, (n, n), np.int32),
         whole_numbers(rng, (n, n), np.int8),
@@ -261,7 +242,7 @@ def gemm_i8(Y, X, W):
     dtypes=("i8",),
     sizes=SIZES,
     work=gemm_i8.work,
-    own_work=lambda n, size: _i8_product(n, packed=2 * n * n),
+    own_work=lambda n, size: _product(n, 2 * n * n, packed_bytes=2 * n * n),
     arguments=gemm_i8.arguments,
     reference=gemm_i8.reference,
 )
