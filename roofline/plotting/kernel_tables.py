@@ -9,7 +9,7 @@ from roofline.model.measurement import Measurement
 from roofline.model.run import Run
 from roofline.plotting.ceiling_label import short_bound, threads_text
 from roofline.plotting.table import Column, Row, Table
-from roofline.plotting.text import elided, printable, rate_unit
+from roofline.plotting.text import elided, intensity_unit, printable, rate_unit
 from roofline.units import duration, giga
 
 COLUMNS = (
@@ -51,10 +51,9 @@ def kernel_tables(run: Run) -> tuple[Table, ...]:
 
 
 def _columns(dtype: str) -> tuple[Column, ...]:
-    """Return the columns with the unit of the dtype's operations."""
-    return tuple(
-        replace(column, title=rate_unit([dtype])) if column.title == "GFLOP/s" else column for column in COLUMNS
-    )
+    """Return the columns with the units of the dtype's operations."""
+    units = {"GFLOP/s": rate_unit([dtype]), "flop/B": intensity_unit([dtype])}
+    return tuple(replace(column, title=units.get(column.title, column.title)) for column in COLUMNS)
 
 
 def status_text(measurement: Measurement) -> str:

@@ -43,3 +43,8 @@ def markdown(text: str) -> str:
 def rate_unit(dtypes: Sequence[str]) -> str:
     """Return the unit of a rate in these dtypes: operations on whole numbers are no flops."""
     return "GFLOP/s" if all(dtype.startswith("f") for dtype in dtypes) else "GOP/s"
+
+
+def intensity_unit(dtypes: Sequence[str]) -> str:
+    """Return the unit of an intensity in these dtypes."""
+    return "flop/B" if rate_unit(dtypes) == "GFLOP/s" else "op/B"

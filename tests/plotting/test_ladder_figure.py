@@ -88,6 +88,7 @@ def test_the_roofs_of_two_dtypes_differ_in_style_and_name(figures: dict[str, Fig
     roofs = [line for line in page.axes[0].lines if line.get_gid() == "roof"]
     assert {line.get_linestyle() for line in roofs} == {"-", "--"}
     assert page.axes[0].get_ylabel() == "10⁹ operations/s"
+    assert "op/B" in page.axes[0].get_xlabel() and "flop/B" not in page.axes[0].get_xlabel()
 
 
 def test_a_rung_is_drawn_at_the_intensity_of_its_own_traffic(climbed: Run, figures: dict[str, Figure]) -> None:

@@ -15,7 +15,7 @@ from roofline.plotting.figure.lettering import width_px
 from roofline.plotting.figure.marker import Palette, draw_marker
 from roofline.plotting.figure.points import Point
 from roofline.plotting.kernel_tables import intensity_text, percent_text
-from roofline.plotting.text import elided, rate_unit
+from roofline.plotting.text import elided, intensity_unit, rate_unit
 from roofline.units import giga
 
 HEADER = ("", "kernel", "in", "n", "GFLOP/s", "flop/B", "roof", "bound")
@@ -82,8 +82,9 @@ def key_of(run: Run, drawn: Sequence[Point]) -> Key:
         )
         for point in drawn
     )
-    unit = rate_unit([point.measurement.dtype for point in drawn])
-    return Key(rows, tuple(unit if title == "GFLOP/s" else title for title in HEADER))
+    dtypes = [point.measurement.dtype for point in drawn]
+    units = {"GFLOP/s": rate_unit(dtypes), "flop/B": intensity_unit(dtypes)}
+    return Key(rows, tuple(units.get(title, title) for title in HEADER))
 
 
 def draw_key(axes: Axes, key: Key, palette: Palette, most_px: float) -> None:

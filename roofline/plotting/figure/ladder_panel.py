@@ -28,7 +28,7 @@ from roofline.plotting.figure.marker import Palette
 from roofline.plotting.figure.pen import HALO, draw_scales, stroke, write_label
 from roofline.plotting.figure.span import Span, at_least, span_within
 from roofline.plotting.kernel_tables import factor_text
-from roofline.plotting.text import elided, rate_unit
+from roofline.plotting.text import elided, intensity_unit, rate_unit
 from roofline.units import byte_rate
 
 PANEL_WIDTH_PX = 430.0
@@ -78,7 +78,9 @@ def draw_ladder(axes: Axes, ladder: Ladder, roofs: Roofs, span: Span, palette: P
     shown = (*ladder.rungs, *ladder.references)
     unit = rate_unit(roofs.dtypes)
     rate = unit if unit == "GFLOP/s" else "10⁹ operations/s"
-    draw_scales(axes, span, rate, "arithmetic intensity, flop/B (of what each form itself moves)")
+    draw_scales(
+        axes, span, rate, f"arithmetic intensity, {intensity_unit(roofs.dtypes)} (of what each form itself moves)"
+    )
     _label_minor_ticks(axes)
     memory = [
         (ceiling, line)

@@ -163,7 +163,8 @@ def _ridges(scene: Scene) -> str:
     if not scene.compute or not scene.memory:
         return ""
     peak = scene.compute[0].flop_per_s
-    return "ridges (○): " + ", ".join(f"{c.level} {peak / c.byte_per_s:.2g}" for c in scene.memory) + " flop/B"
+    ridges = ", ".join(f"{c.level} {peak / c.byte_per_s:.2g}" for c in scene.memory)
+    return f"ridges (○): {ridges} {scene.intensity_unit}"
 
 
 def _foot(figure: Figure, run: Run, dtype: str, scenes: Sequence[Scene]) -> list[str]:

@@ -18,7 +18,7 @@ from roofline.plotting.figure.numbers import write_numbers
 from roofline.plotting.figure.pen import draw_scales, stroke, write_label
 from roofline.plotting.figure.points import Point
 from roofline.plotting.figure.span import Span
-from roofline.plotting.text import rate_unit
+from roofline.plotting.text import intensity_unit, rate_unit
 from roofline.units import byte_rate, giga
 
 RIDGE: dict[str, Any] = {
@@ -47,6 +47,8 @@ class Scene:
     drawn: tuple[Point, ...]
     rate_unit: str = "GFLOP/s"
     """Of the rates: GOP/s where the operations are on whole numbers."""
+    intensity_unit: str = "flop/B"
+    """Of the intensities: op/B there."""
 
 
 def scene_of(run: Run, dtype: str, threads: int, drawn: Sequence[Point]) -> Scene:
@@ -60,12 +62,13 @@ def scene_of(run: Run, dtype: str, threads: int, drawn: Sequence[Point]) -> Scen
         memory=tuple(sorted(filter(None, memory), key=lambda ceiling: -ceiling.byte_per_s)),
         drawn=tuple(drawn),
         rate_unit=rate_unit([dtype]),
+        intensity_unit=intensity_unit([dtype]),
     )
 
 
 def draw_panel(axes: Axes, scene: Scene, span: Span, palette: Palette) -> None:
     """Draw roofs, ridges, markers and their labels into axes of the span's size."""
-    draw_scales(axes, span, scene.rate_unit)
+    draw_scales(axes, span, scene.rate_unit, f"arithmetic intensity, {scene.intensity_unit} (compulsory traffic)")
     memory = [(ceiling, _memory_line(ceiling, scene, span)) for ceiling in scene.memory]
     compute = [(ceiling, _compute_line(ceiling, scene, span)) for ceiling in scene.compute]
     for rank, (_, line) in reversed(list(enumerate(compute))):

@@ -15,10 +15,8 @@ from roofline.plotting.figure.span import Span
 HALO = [withStroke(linewidth=style.points(2.5), foreground="white")]
 
 
-def draw_scales(
-    axes: Axes, span: Span, rate: str = "GFLOP/s", across: str = "arithmetic intensity, flop/B (compulsory traffic)"
-) -> None:
-    """Set limits, ticks and grid of log-log axes; `rate` is the unit of 1e9 operations per second."""
+def draw_scales(axes: Axes, span: Span, rate: str, across: str) -> None:
+    """Set limits, ticks, grid and titles of log-log axes; `rate` is the unit of 1e9 operations per second."""
     axes.set(xscale="log", yscale="log", xlim=(span.left, span.right), ylim=(span.bottom, span.top))
     axes.set_xlabel(across, fontsize=style.points(style.NORMAL_PX), labelpad=1)
     axes.set_ylabel(rate, fontsize=style.points(style.NORMAL_PX), labelpad=1)
