@@ -113,9 +113,14 @@ def draw_ladder(axes: Axes, ladder: Ladder, roofs: Roofs, span: Span, palette: P
     for slope, line in memory:
         text = f"{short_name(slope)} {byte_rate(slope.byte_per_s)}{kind_text(slope, roofs)}"
         write_label(axes, span, paper, line, text, palette.text_colour(slope.level), "memory roof")
-    for at, rung in enumerate(shown):  # after the roofs, which have fewer places to stand
+    # Names after the roofs, which have fewer places to stand; from the top, to stand in the order of their markers.
+    found: dict[int, Label] = {}
+    for at in sorted(range(len(shown)), key=lambda at: -places[at][1]):
         others = [*places[:at], *places[at + 1 :]]
-        _name(axes, span, Paper(span.width_px, span.height_px, others, lines, labels), rung, places[at])
+        clear = Paper(span.width_px, span.height_px, others, lines, labels)
+        found[at] = clear.choose(_beside(places[at], *_name_px(axes, shown[at])))
+    for at, rung in enumerate(shown):
+        _name(axes, span, rung, places[at], found[at])
 
 
 def draw_rung(axes: Axes, place: Place, rung: Rung, palette: Palette, beside: bool) -> None:
@@ -159,20 +164,28 @@ def _arrow(axes: Axes, span: Span, start: Place, end: Place) -> None:
     axes.annotate("", span.value(*end), span.value(*start), arrowprops=settings | {"zorder": 5}, gid="step")
 
 
-def _name(axes: Axes, span: Span, paper: Paper, rung: Rung, place: Place) -> None:
-    """Write the rung's name and its step beside its marker, tied to it where it had to move away.
+def _name_text(rung: Rung) -> str:
+    """Return the rung's name and its step.
 
     A library has no step: its factor stands with its words, where there is room to say against what.
     """
     text = short_rung(rung)
     if rung.step is not None and not is_library(rung.measurement):
         text += f"  {factor_text(rung.step)}"
-    wide_px, high_px = width_px(axes.figure, text, style.NORMAL_PX, "bold"), style.NORMAL_PX + 3
-    label = paper.choose(_beside(place, wide_px, high_px))
-    x_px, y_px = label.centre
+    return text
+
+
+def _name_px(axes: Axes, rung: Rung) -> tuple[float, float]:
+    """Return the width and height of the rung's name."""
+    return width_px(axes.figure, _name_text(rung), style.NORMAL_PX, "bold"), style.NORMAL_PX + 3
+
+
+def _name(axes: Axes, span: Span, rung: Rung, place: Place, label: Label) -> None:
+    """Write the rung's name where its label is, tied to its marker where it had to move away."""
+    (x_px, y_px), wide_px = label.centre, label.width_px
     axes.text(
-        *span.value(x_px, y_px), text, fontsize=style.points(style.NORMAL_PX), weight="bold", color=style.INK,
-        ha="center", va="center", parse_math=False, zorder=7, path_effects=HALO, gid="rung name",
+        *span.value(x_px, y_px), _name_text(rung), fontsize=style.points(style.NORMAL_PX), weight="bold",
+        color=style.INK, ha="center", va="center", parse_math=False, zorder=7, path_effects=HALO, gid="rung name",
     )  # fmt: skip
     if abs(y_px - place[1]) > LEADER_PX:
         near_px = x_px - wide_px / 2 - 1 if x_px > place[0] else x_px + wide_px / 2 + 1
