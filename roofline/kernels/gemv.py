@@ -65,14 +65,14 @@ def columns(y, A, x):
 
 
 @kernel(improves=naive, fastmath=FREED, tiles=lambda capacity, dtype: (cached_elements(capacity, dtype),))
-def blocked(y, A, x, cached):
+def blocked(y, A, x, elements_cached):
     """y[i] = sum over j of A[i, j] * x[j], eight rows at once
 
     Each vector of x is loaded once for eight rows. An A that no cache holds is read an eighth of itself apart, every
     line fetched ahead: memory serves far streams better than neighbours, and fetches better than multiply-adds that
     wait. In a cache both cost: there the eight rows are neighbours, and nothing is fetched.
     """
-    rows_times_vector(y, A, x, 0, y.size, cached)
+    rows_times_vector(y, A, x, 0, y.size, elements_cached)
 
 
 @kernel(
@@ -81,14 +81,14 @@ def blocked(y, A, x, cached):
     tiles=lambda capacity, dtype: (capacity.threads, cached_elements(capacity, dtype)),
     serial=False,
 )
-def parallel(y, A, x, threads, cached):
+def parallel(y, A, x, threads, elements_cached):
     """y[i] = sum over j of A[i, j] * x[j], every thread a block of rows
 
     As `blocked`, on all threads.
     """
     n = y.size
     for task in prange(threads):
-        rows_times_vector(y, A, x, task * n // threads, (task + 1) * n // threads, cached)
+        rows_times_vector(y, A, x, task * n // threads, (task + 1) * n // threads, elements_cached)
 
 
 @kernel(improves=naive, compiled=False, parallel=True)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
 from math import sqrt
 from typing import Any
 
@@ -100,6 +101,11 @@ class Kernel:
     def tiles_for(self, capacity: Capacity, dtype: str) -> tuple[int, ...]:
         """Return the tile sizes that the body takes as its last arguments; none for a body without tiles."""
         return () if self.tiles is None else self.tiles(capacity, dtype)
+
+    def named_tiles(self, capacity: Capacity, dtype: str) -> dict[str, int]:
+        """Return the same by the names of the body's parameters."""
+        sizes = self.tiles_for(capacity, dtype)
+        return dict(zip(list(signature(self.body).parameters)[-len(sizes) :], sizes, strict=True)) if sizes else {}
 
     def expected(self, arguments: tuple[Any, ...]) -> Any:
         """Return what the reference yields for the arguments of a call."""

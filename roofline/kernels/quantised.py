@@ -64,14 +64,14 @@ def _product(n: int, read_bytes: int, packed_bytes: int = 0, scalings: int = 0) 
     arguments=lambda n, dtype, rng: (uniform(rng, n, dtype), uniform(rng, (n, n), dtype), uniform(rng, n, dtype)),
     reference=lambda y, W, x: np.einsum("ij,j->i", W, x, dtype="f8").astype(W.dtype),
 )
-def gemv_f32(y, W, x, threads, cached):
+def gemv_f32(y, W, x, threads, elements_cached):
     """y[i] = sum over j of W[i, j] * x[j]
 
     Weights in f32: the fastest form of `gemv`, every thread a block of rows.
     """
     n = y.size
     for task in prange(threads):
-        rows_times_vector(y, W, x, task * n // threads, (task + 1) * n // threads, cached)
+        rows_times_vector(y, W, x, task * n // threads, (task + 1) * n // threads, elements_cached)
 
 
 @kernel(
@@ -90,7 +90,7 @@ def gemv_f32(y, W, x, threads, cached):
     ),
     reference=lambda y, W, scale, x: (scale * np.einsum("ij,j->i", W, x, dtype="f8")).astype(x.dtype),
 )
-def gemv_w8(y, W, scale, x, threads, cached):
+def gemv_w8(y, W, scale, x, threads, elements_cached):
     """y[i] = scale[i] * sum over j of W[i, j] * x[j], weights in int8
 
     A quarter of the bytes; each weight is converted to f32 in a register, where it meets x: three instructions for a
@@ -99,7 +99,7 @@ def gemv_w8(y, W, scale, x, threads, cached):
     n = y.size
     for task in prange(threads):
         first, last = task * n // threads, (task + 1) * n // threads
-        rows_times_vector(y, W, x, first, last, cached)
+        rows_times_vector(y, W, x, first, last, elements_cached)
         for i in range(first, last):
             y[i] *= scale[i]
 

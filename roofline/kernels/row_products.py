@@ -16,15 +16,14 @@ from roofline.model.isa import DTYPE_BITS
 
 
 @inner(fastmath=("reassoc", "contract"))
-def rows_times_vector(y, A, x, first, last, cached):
+def rows_times_vector(y, A, x, first, last, elements_cached):
     """y[i] = sum over j of A[i, j] * x[j] for first <= i < last, ROWS of them at once
 
-    Elements of A in int8 are converted in a register, where they meet x. Neighbours while these
-    rows have at most `cached` elements: rows far apart share sets of a cache. Else rows as far apart as can be, fetched
-    ahead.
+    Elements of A in int8 are converted in a register, where they meet x. Neighbours while these rows have at most
+    `elements_cached`: rows far apart share sets of a cache. Else rows as far apart as can be, fetched ahead.
     """
     blocks = (last - first) // ROWS
-    if ROWS * blocks * x.size > cached:
+    if ROWS * blocks * x.size > elements_cached:
         for i in range(first, first + blocks):
             multiply_rows_apart(y, i, blocks, A, x, True)
     else:

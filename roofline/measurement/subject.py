@@ -44,8 +44,8 @@ class Subject:
     tolerance: float
     register: str | None
     """Widest register that does its arithmetic in its deepest loops; None for a library call or where there is none."""
-    tiles: tuple[int, ...]
-    """Tile sizes that it runs with."""
+    tiles: dict[str, int]
+    """Sizes that it runs with, which follow from the caches."""
     output: np.ndarray | None
     """The placed output, when calls only write it."""
     block: Callable[[int, np.ndarray], None]
@@ -124,7 +124,7 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
 
     if output is not None:
         poison(output)
-    tiles = kernel.tiles_for(capacity, dtype)
+    tiles = kernel.named_tiles(capacity, dtype)
     return Subject(kernel, team, threads, error, tolerance, register, tiles, output, block)
 
 

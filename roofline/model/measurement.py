@@ -36,8 +36,8 @@ class Measurement(Value, frozen=True, kw_only=True):
     """What this form of the kernel does in one call where it does more: recomputes, or moves intermediates."""
     improves: str | None = None
     """Name of the kernel at the foot of its ladder; None for that one itself."""
-    tiles: tuple[int, ...] = ()
-    """Tile sizes that it ran with."""
+    tiles: dict[str, int] = {}
+    """What it got from the measured caches, by the names of its parameters: mostly sizes of tiles."""
     level: str
     """Memory level that holds the footprint."""
     ceiling: str = ""

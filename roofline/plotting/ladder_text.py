@@ -86,8 +86,9 @@ def _changes(rung: Rung, before: Measurement) -> list[str]:
             found.append(f"1/{1 / ratio:.2g} of the {what}")
     if (now.n != before.n or moved > ALIKE or moved < 1 / ALIKE) and now.level != before.level:
         found.append(f"data in {printable(now.level)} instead of {printable(before.level)}")
-    if now.tiles and now.tiles != before.tiles:
-        found.append(f"tile size{'s' if len(now.tiles) > 1 else ''} {', '.join(map(str, now.tiles))}")
+    for name, size in now.tiles.items():
+        if name != "threads" and before.tiles.get(name) != size:
+            found.append(f"{printable(name).replace('_', ' ')} {size}")
     return found or [f"{_arithmetic(now)} as before"]
 
 

@@ -35,6 +35,7 @@ def test_tiles_follow_from_the_capacity_and_are_the_last_arguments():
     known = kernel(family="mine", tiles=tiled, **WORK)(doubled)
     capacity = Capacity(first_bytes=4096, threads=3)
     assert known.tiles_for(capacity, "f64") == (512, 3)
+    assert known.named_tiles(capacity, "f64") == {"depth": 512, "threads": 3}
     array, *tiles = known.make_arguments(5, "f32", np.random.default_rng(0), capacity)
     assert array.shape == (5,)
     assert tiles == [1024, 3]
@@ -44,6 +45,7 @@ def test_tiles_follow_from_the_capacity_and_are_the_last_arguments():
 def test_a_kernel_without_tiles_takes_data_only():
     known = kernel(family="mine", **WORK)(ordinary)
     assert known.tiles_for(Capacity(first_bytes=4096), "f64") == ()
+    assert known.named_tiles(Capacity(first_bytes=4096), "f64") == {}
     assert len(known.make_arguments(5, "f64", np.random.default_rng(0))) == 1
 
 

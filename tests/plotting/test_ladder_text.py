@@ -61,10 +61,10 @@ def test_more_flops_are_told_and_a_narrow_memory_roof_is_named_with_its_width(cl
 
 
 def test_tiles_are_told_and_a_rung_at_its_roof_has_no_next(climbed: Run) -> None:
-    better = replace(rung("gemm.better", 59.5e9, improves="gemm.naive"), tiles=(64, 16, 256))
+    better = replace(rung("gemm.better", 59.5e9, improves="gemm.naive"), tiles={"tile_depth": 64, "threads": 2})
     (ladder,) = ladders_of(replace(climbed, measurements=(rung("gemm.naive", 2e9), better)), "gemm")
     assert sentences(ladder)[1].endswith(
-        "tile sizes 64, 16, 256; 59.5 GFLOP/s, past the roofs of scalar fma, sse2 fma, avx2 fma and avx512 fma; at its "
+        "tile depth 64; 59.5 GFLOP/s, past the roofs of scalar fma, sse2 fma, avx2 fma and avx512 fma; at its "
         "roof, avx512 fma with 58.6 GFLOP/s."
     )
 
