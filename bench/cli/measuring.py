@@ -56,6 +56,11 @@ def measure(session: Session, request: Request) -> int:
         budget_s=request.budget_s,
         memory_budget_bytes=memory_budget_bytes(),
     )
+    if request.budget_s is not None and request.budget_s < plan.overhead_s():
+        session.note(
+            f"a budget of {request.budget_s:g} s is less than what the {len(plan.points)} points of this run take "
+            f"beside their samples, about {plan.overhead_s():.0f} s: each gets its fewest, and the run takes longer"
+        )
     environment = read_environment()
     now = datetime.now(UTC)
     header = Run(
@@ -105,6 +110,8 @@ def deliver(run: Run, session: Session, request: Request, journal: Path) -> int:
         session.note("picture: python -m bench plot last")
     elif others and len(others) < len({measurement.dtype for measurement in run.measurements}):
         session.note(f"the picture shows f64; for the rest: python -m bench plot last --dtype {min(others)}")
+    if request.names_kernels and run.complete and not run.measurements and not exit_code(run):
+        raise NothingMeasured(f"none of the kernels asked for could be measured: {run.failures[-1].message}")
     if not run.complete:
         session.note(f"incomplete: {run.reason or 'reason unknown'}; what was measured is in {path}")
     return exit_code(run)

@@ -41,6 +41,11 @@ class Request:
     draw: bool = False
     """Also draw the picture."""
 
+    @property
+    def names_kernels(self) -> bool:
+        """True when kernels were named, and not all or none asked for."""
+        return self.patterns not in ((), ("*",))
+
 
 def measuring_options(function: Function) -> Function:
     """Add the options of every measuring verb to a command; they arrive as the fields of a Request."""

@@ -40,6 +40,8 @@ from roofline.model.work import Work
 TASK_ROWS = 64
 """Rows of Y per task: each tile of W that is packed or converted is used so often."""
 SIZES = (512,)
+FAR_SIZES = (8128,)
+"""Even with weights in int8 W exceeds most last caches; rows of an odd number of cache lines spread over all sets."""
 
 
 def _product(n: int, read_bytes: int, packed_bytes: int = 0, scalings: int = 0) -> Work:
@@ -56,6 +58,7 @@ def _product(n: int, read_bytes: int, packed_bytes: int = 0, scalings: int = 0) 
 @kernel(
     family="quantised",
     dtypes=("f32",),
+    sizes=FAR_SIZES,
     fastmath=("reassoc", "contract"),
     tiles=lambda capacity, dtype: (capacity.threads, cached_elements(capacity, "f32")),
     work=lambda n, size: Work(

@@ -17,6 +17,8 @@ SEARCH_SAMPLES = 6
 _BATCH = 5
 _LEAST_SAMPLES = 15
 _MOST_SAMPLES = 150
+_LEAST_BEST = 3
+"""Of a few samples so many count among the best: the clock held beside a single one may have been disturbed."""
 _SAMPLE_S = 1.5e-3
 
 Candidate = TypeVar("Candidate", int, tuple[int, int, int])
@@ -60,7 +62,7 @@ class Rates:
 
     def _best_third(self) -> list[tuple[float, float]]:
         pairs = sorted(zip(self.per_s, self.intervals.clock_hz, strict=True), reverse=True)
-        return pairs[: max(1, len(pairs) // 3)]
+        return pairs[: max(_LEAST_BEST, len(pairs) // 3)]
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ class Worker:
             except RooflineError as error:
                 send(PointFailed(failure=Failure(kind=kind_of(error), point=point.name, message=str(error))))
             except Exception as error:  # whatever a kernel raises costs its point, never the run
-                text = f"{type(error).__name__}: {error}"
+                text = " ".join(f"{type(error).__name__}: {error}".split())
                 send(PointFailed(failure=Failure(kind="raised", point=point.name, message=text)))
 
     def budget_s(self, index: int) -> float:
@@ -202,7 +202,7 @@ def libraries() -> LibrariesFound:
             architecture=info.get("architecture"),
             threads=info.get("num_threads"),
         )
-        for info in threadpool_info()
+        for info in sorted(threadpool_info(), key=lambda info: str(info.get("version")), reverse=True)
         if info["user_api"] == "blas"
     )
     return LibrariesFound(llvm=llvm_version(), target_cpu=target_cpu(), blas=found)

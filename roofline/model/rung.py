@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from roofline.model.ceilings import Ceiling
+from roofline.model.ceilings import Ceiling, ComputeCeiling
 from roofline.model.isa import ISAS, isa_of_register
-from roofline.model.measurement import Measurement
+from roofline.model.measurement import Derived, Measurement
 from roofline.model.roof import Roof, roof_of
 from roofline.model.run import Run
 from roofline.model.statistics import median
@@ -26,6 +26,8 @@ class Rung(Value, frozen=True, kw_only=True):
     """Flops of the job over the bytes that this form itself moves: with intermediates, less than the job's."""
     percent_of_roof: float | None = None
     """Of the roof over the job's compulsory work, as in the tables."""
+    percent_of_limit: float | None = None
+    """Of the ceiling that binds: paired with it where that is the ceiling of the tables, so that both say the same."""
     before: Measurement | None = None
     """The rung that it is compared with: the one before; for a library the last one on as many threads."""
     step: float | None = None
@@ -57,18 +59,29 @@ def rung_of(run: Run, measurement: Measurement, before: Sequence[Rung], first: S
                 crossed[ceiling.name] = ceiling
     rate_of_job = job_rate(measurement)
     derived = run.derived(measurement)
+    binds = _binds(run, measurement, rate, roof)
     return Rung(
         measurement=measurement,
         flop_per_s=rate,
         flop_per_byte=intensity,
         percent_of_roof=None if derived is None else derived.percent_of_roof,
+        percent_of_limit=None if binds is None else _percent_of_limit(measurement, derived, binds, rate, intensity),
         before=before[0].measurement if before else None,
         step=rate_of_job / job_rate(before[0].measurement) if before else None,
         gain=rate_of_job / job_rate(first[0].measurement) if first else 1.0,
         crossed=tuple(sorted(crossed.values(), key=lambda ceiling: ceiling.attainable_flop_per_s(intensity))),
-        binds=_binds(run, measurement, rate, roof),
+        binds=binds,
         roof=roof,
     )
+
+
+def _percent_of_limit(
+    measurement: Measurement, derived: Derived | None, binds: Ceiling, rate: float, intensity: float
+) -> float:
+    alike = measurement.own_work is None or isinstance(binds, ComputeCeiling)
+    if alike and derived is not None and derived.bound == binds.name and derived.percent_of_roof is not None:
+        return derived.percent_of_roof
+    return 100 * rate / binds.attainable_flop_per_s(intensity)
 
 
 def own_work(measurement: Measurement) -> Work:

@@ -120,9 +120,9 @@ def ceiling_text(ceiling: Ceiling, measurement: Measurement) -> str:
 
 def _bound(rung: Rung) -> list[str]:
     limit = rung.limit_flop_per_s
-    if rung.binds is None or limit is None:
+    if rung.binds is None or limit is None or rung.percent_of_limit is None:
         return []
-    reached = f"{100 * rung.flop_per_s / limit:.0f} %"
+    reached = f"{rung.percent_of_limit:.0f} %"
     height = f"{giga(limit)} {rate_unit([rung.measurement.dtype])}"
     name = ceiling_text(rung.binds, rung.measurement)
     if isinstance(rung.binds, MemoryCeiling) and rung.binds != rung.roof.memory:
@@ -130,6 +130,7 @@ def _bound(rung: Rung) -> list[str]:
     if rung.flop_per_s >= limit:
         return [f"at its roof, {name} with {height}"]
     told = [f"next: {name} at {height}, of which it reaches {reached}"]
-    if rung.measurement.own_work is not None and rung.percent_of_roof is not None:
-        told.append(f"{percent_text(rung.percent_of_roof)} of the roof over the job's compulsory work")
+    of_roof = rung.percent_of_roof
+    if rung.measurement.own_work is not None and of_roof is not None and of_roof != rung.percent_of_limit:
+        told.append(f"{percent_text(of_roof)} of the roof over the job's compulsory work")
     return told

@@ -14,6 +14,8 @@ from roofline.plotting.table import Column, Table
 from roofline.plotting.text import printable
 from roofline.units import memory_size
 
+FEW = 4
+"""Points that a row of failures names."""
 NAMED = 8
 """More numbers with one caveat are counted, not named."""
 
@@ -86,12 +88,20 @@ def machine_table(run: Run) -> Table:
 
 
 def failures_table(run: Run) -> Table:
-    """Return the points that have no number, and why."""
+    """Return the points that have no number, and why; those with the same reason in one row."""
     columns = (Column("kind"), Column("point", wraps=True), Column("why", wraps=True))
-    rows = tuple(
-        (printable(failure.kind), printable(failure.point), printable(failure.message)) for failure in run.failures
-    )
+    points: dict[tuple[str, str], list[str]] = {}
+    for failure in run.failures:
+        points.setdefault((failure.kind, failure.message), []).append(failure.point)
+    rows = tuple((printable(kind), printable(_few(names)), printable(why)) for (kind, why), names in points.items())
     return Table("Failures", columns, (rows,))
+
+
+def _few(names: list[str]) -> str:
+    """Write the names, of many the first ones and how many there are."""
+    if len(names) <= FEW:
+        return ", ".join(names)
+    return f"{', '.join(names[: FEW - 1])} and {len(names) - FEW + 1} more"
 
 
 def caveats_table(run: Run) -> Table:

@@ -133,6 +133,23 @@ def test_a_run_of_failures_only_is_exit_code_5_and_kept_as_evidence(ask: Ask, tm
     assert load(only_file(tmp_path, "*.json")).failures == failed("crashed")
 
 
+def test_named_kernels_that_were_all_skipped_are_exit_code_5_and_the_ceilings_are_kept(
+    ask: Ask, tmp_path: Path, few: dict[str, Any]
+) -> None:
+    session = Session(launch=Measured(ceilings=few["ceilings"], failures=failed("skipped")))
+    answer = ask("run", "gemm", "--results", str(tmp_path), session=session)
+    assert answer.code == 5
+    assert "none of the kernels asked for could be measured: as planned" in answer.err
+    assert load(only_file(tmp_path, "*.json")).ceilings == few["ceilings"]
+
+
+def test_a_budget_that_no_run_can_keep_is_remarked_on(ask: Ask, tmp_path: Path, few: dict[str, Any]) -> None:
+    for budget, told in (("0.5", True), ("500", False)):
+        session = Session(launch=Measured(**few))
+        answer = ask("run", "gemm", "--budget", budget, "--results", str(tmp_path), session=session)
+        assert ("the run takes longer" in answer.err) == told
+
+
 def test_what_was_kept_survives_a_launcher_that_dies(ask: Ask, tmp_path: Path, few: dict[str, Any]) -> None:
     (gemm,) = few["measurements"]
 

@@ -45,13 +45,19 @@ def test_collecting_without_agreement_ends() -> None:
     assert len(collect(sampler_of(growing), stage_of(repeat(0.0)), 60.0, 0.01).per_s) == 150
 
 
-def test_a_rate_per_cycle_comes_from_the_best_third_only() -> None:
+def test_a_rate_per_cycle_comes_from_the_best_samples_only() -> None:
     per_s = (100.0, 400.0, 390.0, 200.0, 150.0, 120.0)
     clock_hz = (9.0, 2.0, 2.0, 7.0, 8.0, 9.0)
     rates = Rates(Intervals((1.0,) * 6, clock_hz), per_s)
     assert rates.clock_hz == 2.0
-    assert rates.per_cycle(1) == pytest.approx((200 + 195) / 2)
-    assert rates.per_cycle(2) == pytest.approx((100 + 97.5) / 2)
+    assert rates.per_cycle(1) == pytest.approx(195)
+    assert rates.per_cycle(2) == pytest.approx(97.5)
+
+
+def test_one_disturbed_clock_is_not_the_clock_held_even_beside_the_best_of_few_samples() -> None:
+    rates = Rates(Intervals((1.0,) * 5, (3.69, 1.25, 3.69, 3.69, 3.69)), (100.0, 101.0, 99.0, 98.0, 97.0))
+    assert rates.clock_hz == 3.69
+    assert rates.per_cycle(1) == pytest.approx(100 / 3.69)
 
 
 def test_the_best_rate_is_that_of_the_shortest_sample() -> None:

@@ -4,8 +4,8 @@ from msgspec.structs import replace
 
 from roofline.model.ceilings import CAVEAT_MEANINGS, Ceilings
 from roofline.model.machine import Environment, Machine
-from roofline.model.run import Run
-from roofline.plotting.summary import caveats_table, machine_line, tables, versions_line
+from roofline.model.run import Failure, Run
+from roofline.plotting.summary import caveats_table, failures_table, machine_line, tables, versions_line
 
 
 def test_tables_come_in_reading_order(run: Run) -> None:
@@ -52,3 +52,11 @@ def test_a_caveat_of_many_numbers_counts_them(run: Run) -> None:
     doubted = replace(run, ceilings=replace(run.ceilings, memory=many), caveats=(), measurements=())
     ((_, told),) = caveats_table(doubted).rows
     assert told.endswith(f"30 numbers (30 of {many[0].level})")
+
+
+def test_points_that_failed_for_one_reason_share_a_row_and_only_the_first_are_named(run: Run) -> None:
+    alike = tuple(Failure(kind="skipped", point=f"L2 load sse2 ×{k}", message="too little") for k in range(9))
+    other = Failure(kind="crashed", point="gemm.naive", message="died")
+    (rows,) = failures_table(replace(run, failures=(*alike, other))).groups
+    assert rows[0][1] == "L2 load sse2 ×0, L2 load sse2 ×1, L2 load sse2 ×2 and 6 more"
+    assert [row[2] for row in rows] == ["too little", "died"]

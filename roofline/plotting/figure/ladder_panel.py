@@ -79,7 +79,7 @@ def draw_ladder(axes: Axes, ladder: Ladder, roofs: Roofs, span: Span, palette: P
     unit = rate_unit(roofs.dtypes)
     rate = unit if unit == "GFLOP/s" else "10⁹ operations/s"
     draw_scales(
-        axes, span, rate, f"arithmetic intensity, {intensity_unit(roofs.dtypes)} (of what each form itself moves)"
+        axes, span, rate, f"arithmetic intensity, {intensity_unit(roofs.dtypes)} (each array and intermediate once)"
     )
     _label_minor_ticks(axes)
     memory = [

@@ -23,7 +23,9 @@ class Palette:
     @classmethod
     def of(cls, run: Run) -> Palette:
         """Return the palette of a run."""
-        levels = {*run.ceilings.levels, *(m.level for m in run.measurements)}
+        # Also those that could not be measured: a level has the same colour in every run of a machine.
+        there = (cache.name for cache in run.machine.caches)
+        levels = {*run.ceilings.levels, *(m.level for m in run.measurements), *there, "DRAM"}
         families = (family_of(m.kernel) for m in run.measurements)
         return cls(levels=tuple(sorted(levels, key=level_order)), families=tuple(dict.fromkeys(families)))
 
