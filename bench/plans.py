@@ -69,7 +69,7 @@ MODES = {
         gemm_n=248,
     ),
     "all": Mode(
-        budget_s=48,
+        budget_s=46,
         sweep_sizes=40,
         patterns=("load", "triad", "copy", "update", "store"),
         dram_patterns=("nt_copy", "nt_triad", "nt_store"),

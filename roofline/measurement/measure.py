@@ -61,7 +61,8 @@ class KernelProbe:
         level = point.level or level_of(own_work.footprint_bytes, point.threads, self.levels)
         capacity = core_capacity(self.levels, point.threads)
         subject = prepare(kernel, n, point.dtype, self.stage.team, point.threads, capacity)
-        own = self._own_ceiling(ceilings, point, level, work, subject.register)
+        register = subject.register()
+        own = self._own_ceiling(ceilings, point, level, work, register)
         with subject.limits():
             repeats, samples_s, clock_hz, roof_rates, stopped = self._alternate(subject, own, budget_s)
         subject.confirm()
@@ -84,7 +85,7 @@ class KernelProbe:
             clock_samples_hz=tuple(clock_hz),
             error=subject.error,
             tolerance=subject.tolerance,
-            vector_register=subject.register,
+            vector_register=register,
             stopped=stopped,
         )
 

@@ -42,8 +42,9 @@ class Subject:
     threads: int
     error: float
     tolerance: float
-    register: str | None
-    """Widest register that does its arithmetic in its deepest loops; None for a library call or where there is none."""
+    register: Callable[[], str | None]
+    """Reads the assembly for the widest register that does its arithmetic in its deepest loops; returns None for a
+    library call or where there is none. It takes longer than compiling ahead should."""
     tiles: dict[str, int]
     """Sizes that it runs with, which follow from the caches."""
     output: np.ndarray | None
@@ -106,14 +107,19 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
         returns = returned != numba.types.none
         timed = kernel_block(len(twins), returns)
         sink = np.zeros(1, as_dtype(returned) if returns else np.float64)
-        register = vector_register(assembly_of(call, types), integers=dtype == "i8")
+
+        def register() -> str | None:
+            return vector_register(assembly_of(call, types), integers=dtype == "i8")
+
         address = address_of(call, types)
 
         def block(repeats: int, out: np.ndarray) -> None:
             timed(address, repeats, CHAIN_TURNS, sink, out, *twins)
 
     else:
-        register = None
+
+        def register() -> str | None:
+            return None
 
         def block(repeats: int, out: np.ndarray) -> None:
             out[0] = perf_counter_ns()
