@@ -24,6 +24,7 @@ from statistics import median
 import click
 
 from bench.peers_blas import compare_blas, found_levels
+from bench.peers_gemv import compare_gemv
 from roofline.errors import RooflineError, UsageError
 from roofline.host import memory_budget_bytes, read_machine, usable_cpus
 from roofline.measurement.compute import ComputeProbe
@@ -184,6 +185,7 @@ COMPARISONS: dict[str, Callable[[Team, Sequence[int], int], None]] = {
     "caches": partial(compare_memory, only=("L1", "L2", "L3")),
     "stream": compare_stream,
     "blas": compare_blas,
+    "gemv": compare_gemv,
 }
 
 

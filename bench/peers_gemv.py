@@ -1,0 +1,62 @@
+"""Our matrix-vector products beside the DRAM load roof: every shape of its code, alternating in one process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from statistics import median
+
+import click
+
+from bench.peers_blas import found_levels
+from roofline.errors import CodegenError
+from roofline.host import memory_budget_bytes, read_machine
+from roofline.kernels.registry import kernel_named
+from roofline.measurement.levels import core_capacity, working_set_bytes
+from roofline.measurement.memory import FAR_SHAPES, MemoryProbe
+from roofline.measurement.probe import Sampler, stage_for
+from roofline.measurement.subject import prepare
+from roofline.measurement.team import Team
+from roofline.model.isa import isas_of
+
+SAMPLES = 3
+"""Of each in a round."""
+
+
+def compare_gemv(team: Team, threads: Sequence[int], rounds: int) -> None:
+    """gemv.blocked on one core and gemv.parallel on several, against the fastest code of the roof; medians of both."""
+    stage = stage_for(team, time.perf_counter)
+    machine = read_machine()
+    levels = found_levels(stage, team.threads)
+    most_bytes = (memory_budget_bytes() or 2**30) // team.threads
+    vectors = [isa for isa in isas_of(machine.arch, machine.features) if isa.name != "scalar"][-2:]
+    click.echo("| dtype | threads | n | GEMV GB/s | DRAM load roof GB/s | its code | ratio |")
+    click.echo("|---|---|---|---|---|---|---|")
+    for count in threads:
+        size = working_set_bytes(levels, "DRAM", count, most_bytes)
+        if isinstance(size, str):
+            click.echo(f"{count} threads: {size}", err=True)
+            continue
+        probe = MemoryProbe(stage)
+        roofs: dict[str, Sampler] = {}
+        for isa in vectors:
+            for shape in FAR_SHAPES:
+                with suppress(CodegenError):  # its audit refuses some shapes
+                    roofs[f"{isa.name} {shape}"] = probe.sampler(isa, "load", shape, count, size)[0]
+        kernel = kernel_named("gemv.blocked" if count == 1 else "gemv.parallel")
+        for dtype in ("f64", "f32"):
+            n = kernel.n_for(size, dtype, 64)
+            subject = prepare(kernel, n, dtype, team, count, core_capacity(levels, count))
+            subject.take(1)
+            times: list[float] = []
+            rates: dict[str, list[float]] = {name: [] for name in roofs}
+            for _ in range(rounds):
+                times += [subject.take(1)[0] for _ in range(SAMPLES)]
+                for name, roof in roofs.items():
+                    rates[name] += [roof.best_rate(1) for _ in range(SAMPLES)]
+            best = max(roofs, key=lambda name: median(rates[name]))
+            ours, highest = kernel.work_of(n, dtype).bytes / median(times), median(rates[best])
+            click.echo(
+                f"| {dtype} | {count} | {n} | {ours / 1e9:.1f} | {highest / 1e9:.1f} | {best} | {ours / highest:.3f} |"
+            )
