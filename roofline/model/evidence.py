@@ -1,0 +1,61 @@
+"""What the process and the system said while samples were taken: the facts that guards judge by."""
+
+from __future__ import annotations
+
+from roofline.model.struct import Value
+
+
+class DataEvidence(Value, frozen=True, kw_only=True):
+    """What was seen of the arrays that a measurement works on; of large ones a sample of their cache lines."""
+
+    lines: int = 0
+    """Cache lines of 64 bytes looked at, of operands that hold floating-point numbers."""
+    repeated_lines: int = 0
+    """Those equal to another one looked at, or holding one value throughout: some CPUs treat them faster."""
+    subnormals: int = 0
+    """Numbers other than zero below the smallest normal one."""
+    nonfinite: int = 0
+    """Infinities and NaNs."""
+    resident_share: float | None = None
+    """Share of the pages that have memory of their own: pages never written share one."""
+    huge_share: float | None = None
+    """Share of them on huge pages."""
+    node_shares: dict[str, float] = {}
+    """Share of the pages by NUMA node; empty where the system does not tell."""
+    offsets_bytes: tuple[int, ...] = ()
+    """Place of each array within a page of 4096 bytes, those that are written last."""
+    written_arrays: int = 0
+    """How many of them, the last ones, are written."""
+
+
+class Evidence(Value, frozen=True, kw_only=True):
+    """Facts beside the samples of one measurement, from before its first to after its last. Unknown is None."""
+
+    interval_s: float | None = None
+    """Wall time from the first sample to the last, the roof's blocks among them."""
+    minor_faults: int | None = None
+    """Page faults of the process that needed no disk, during the samples themselves."""
+    major_faults: int | None = None
+    """Page faults that did."""
+    involuntary_switches: int | None = None
+    """Times that the system took a CPU away from a thread of the process."""
+    stolen_s: float | None = None
+    """CPU time that the hypervisor gave to others, of all CPUs together (/proc/stat, in steps of 10 ms)."""
+    others_s: float | None = None
+    """CPU time that other processes used, of all CPUs together (/proc/stat less this process's own)."""
+    throttled_s: float | None = None
+    """Time that a CPU quota of a cgroup, its own or an ancestor's, kept the process stopped."""
+    suspended_s: float | None = None
+    """Time that the system slept: clocks that count it against clocks that do not."""
+    clock_steps_back: int = 0
+    """Samples that were dropped because the clock did not move forward."""
+    collections: int | None = None
+    """Runs of Python's garbage collector."""
+    compilations: int | None = None
+    """Functions that Numba compiled."""
+    cpus: tuple[int, ...] = ()
+    """Logical CPU of each thread of the team, by rank, after the last sample; empty where the system does not tell."""
+    doubled: float | None = None
+    """Time of twice the repeats over the time of the repeats: near 2 when each repeat does the work."""
+    data: DataEvidence | None = None
+    """What the data was after the last sample; None for code without data."""

@@ -1,0 +1,68 @@
+"""The table of guards for the documentation, made from the tests: `python tests/guard_table.py` rewrites the page."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from roofline.model.guard import GUARDS
+
+TESTS = Path(__file__).parent
+PAGE = TESTS.parent / "bench" / "guide" / "guards.md"
+
+HEAD = """# Guards
+
+Ways in which a number can lie, and what this suite does about each. Every guard has a test with the defect planted (the
+canary, on which it must fire) and one without it (the clean twin, on which it must stay silent).
+
+What happens: *refused*, there is no number; *invalid*, it is kept in the file and never drawn or compared; *degraded*,
+it counts, with the code beside it; *above_roof*, as invalid, with the likeliest cause; *caveat*, the run carries the
+code; *prevented*, it cannot happen.
+
+This page is made from the tests.
+
+| code | what it catches | what happens | what to do | canary | clean twin |
+|---|---|---|---|---|---|
+"""
+
+
+class Marked(NamedTuple):
+    """A test that is marked as canary or twin of a guard."""
+
+    kind: str
+    code: str
+    test: str
+    """`tests/codegen/test_audit.py::test_name`."""
+
+
+def marked_tests() -> Iterator[Marked]:
+    """Yield every use of `@pytest.mark.canary(code, ...)` and `@pytest.mark.twin(code, ...)` below tests/."""
+    for path in sorted(TESTS.rglob("test_*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for decorator in getattr(node, "decorator_list", ()):
+                if not isinstance(decorator, ast.Call) or not isinstance(decorator.func, ast.Attribute):
+                    continue
+                if decorator.func.attr in ("canary", "twin"):
+                    for argument in decorator.args:
+                        code = ast.literal_eval(argument)
+                        name = f"{path.relative_to(TESTS.parent)}::{getattr(node, 'name', '')}"
+                        yield Marked(decorator.func.attr, code, name)
+
+
+def page() -> str:
+    """Return the page as it should be."""
+    tests = list(marked_tests())
+    rows = []
+    for code, guard in GUARDS.items():
+        cells = [f"`{code}`", guard.catches, ", ".join(guard.outcomes), guard.remedy]
+        for kind in ("canary", "twin"):
+            names = [test.test for test in tests if (test.kind, test.code) == (kind, code)]
+            cells.append("<br>".join(f"`{name}`" for name in names[:2]) or "none")
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return HEAD + "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
