@@ -84,8 +84,7 @@ def likwid(kernel: str, size_bytes: int, threads: int) -> float:
 
 def middle_rate(ceiling: ComputeCeiling | MemoryCeiling) -> float:
     """Return the rate of the median sample of a ceiling."""
-    amount = ceiling.flops_per_sample if isinstance(ceiling, ComputeCeiling) else ceiling.bytes_per_sample
-    return amount / median(ceiling.samples_s)
+    return ceiling.sustained_per_s
 
 
 def best_rate(ceiling: ComputeCeiling | MemoryCeiling) -> float:

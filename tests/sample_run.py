@@ -10,6 +10,7 @@ from random import Random
 from sample_host import EFFECTIVE_BYTES, KIB, MIB, sample_environment, sample_levels, sample_machine
 
 from roofline.model.ceilings import Audit, Ceiling, Ceilings, ComputeCeiling, MemoryCeiling
+from roofline.model.launch import Launch
 from roofline.model.measurement import Measurement
 from roofline.model.roof import roof_of
 from roofline.model.run import Caveat, Failure, Run, SweepPoint
@@ -69,7 +70,9 @@ STATUS = {
 def sample_run() -> Run:
     """Return a run of all kernels on a two-core AMD virtual machine, with one of every kind of trouble."""
     rng = Random(2024)
-    ceilings = Ceilings(compute=tuple(_compute(rng)), memory=tuple(_memory(rng)))
+    ceilings = Ceilings()
+    for ceiling in (*_compute(rng), *_memory(rng)):
+        ceilings = ceilings.with_ceiling(ceiling)
     measurements = tuple(
         _measurement(sketch, level, dtype, threads, ceilings, rng)
         for dtype, threads, sketch in product(("f64", "f32"), (1, 2), SKETCHES)
@@ -123,9 +126,7 @@ def _compute(rng: Random) -> list[ComputeCeiling]:
             chains=12,
             audited=True,
             audit=Audit(instructions={"vfmadd231pd": 12}, register=REGISTER[isa], chains=12, loop_instructions=14),
-            flops_per_sample=flops,
-            samples_s=samples,
-            clock_samples_hz=(CLOCK_HZ,) * len(samples),
+            launches=(Launch(amount=flops, samples_s=samples, clock_samples_hz=(CLOCK_HZ,) * len(samples)),),
         )
         ceilings.append(ceiling)
     return ceilings
@@ -153,9 +154,7 @@ def _memory(rng: Random) -> list[MemoryCeiling]:
                 unroll=8,
                 audited=True,
                 audit=Audit(instructions={"vmovapd": 8}, register=REGISTER[isa], loop_instructions=11),
-                bytes_per_sample=moved,
-                samples_s=samples,
-                clock_samples_hz=(CLOCK_HZ,) * len(samples),
+                launches=(Launch(amount=moved, samples_s=samples, clock_samples_hz=(CLOCK_HZ,) * len(samples)),),
             )
             ceilings.append(ceiling)
     return ceilings

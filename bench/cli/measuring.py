@@ -55,6 +55,7 @@ def measure(session: Session, request: Request) -> int:
         sizes=chosen_sizes(request.sizes),
         budget_s=request.budget_s,
         memory_budget_bytes=memory_budget_bytes(),
+        seed=SystemRandom().randrange(2**31),
     )
     if request.budget_s is not None and request.budget_s < plan.overhead_s():
         session.note(
@@ -127,7 +128,9 @@ def recorded(plan: Plan, request: Request) -> dict[str, Any]:
         "dtypes": list(plan.dtypes),
         "isas": list(plan.isas),
         "kernels": list(request.patterns),
-        "points": [point.name for point in plan.points],
+        "seed": plan.seed,
+        "launches": plan.launches,
+        "points": list(dict.fromkeys(point.name for point in plan.points)),
     }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from roofline.archive.migration import upgraded
 from roofline.archive.plausibility import run_defects, without_the_impossible
 from roofline.archive.tree import defects, parse, shown
 from roofline.errors import ArchiveError
@@ -82,7 +83,8 @@ def from_tree(tree: Any, source: str) -> Run:
         newer = type(schema) is int and schema > SCHEMA
         remedy = "it was written by a newer version: upgrade roofline-suite" if newer else "it is not a run file"
         raise ArchiveError(f"{source}: schema: found {shown(schema)}, this version reads {SCHEMA}; {remedy}")
-    run: Run = typed(tree, Run, source)
+    refuse_defects(tree, source)
+    run: Run = converted(upgraded(tree), Run, source)
     for defect in run_defects(run):
         raise ArchiveError(f"{source}: {defect}")
     return without_the_impossible(run)
@@ -90,8 +92,18 @@ def from_tree(tree: Any, source: str) -> Run:
 
 def typed(tree: Any, kind: Any, source: str) -> Any:
     """Convert a tree to `kind` without any coercion. Raises ArchiveError naming the value that does not fit."""
+    refuse_defects(tree, source)
+    return converted(tree, kind, source)
+
+
+def refuse_defects(tree: Any, source: str) -> None:
+    """Raise ArchiveError for the first thing in a tree that no run file may hold."""
     for defect in defects(tree):
         raise ArchiveError(f"{source}: {defect}")
+
+
+def converted(tree: Any, kind: Any, source: str) -> Any:
+    """Convert a tree without defects to `kind`. Raises ArchiveError naming the value that does not fit."""
     try:
         return msgspec.convert(tree, kind, strict=True)
     except msgspec.ValidationError as error:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from roofline.archive.disk import read_bytes, refuse_results
 from roofline.archive.document import from_tree, to_tree, typed
+from roofline.archive.migration import upgraded_record
 from roofline.archive.plausibility import record_defects
 from roofline.archive.tree import parse
 from roofline.errors import ArchiveError
@@ -108,11 +109,13 @@ def read_journal(path: Path) -> tuple[Run, int]:
         raise ArchiveError(f"{source}: found {len(lines)} lines, expected the journal of a run, at most {MAX_LINES}")
     if not lines:
         raise ArchiveError(f"{source}: the journal is empty, expected a first line that describes the run")
-    run = from_tree(_content(lines[0], f"{source} line 1"), f"{source} line 1")
+    header = _content(lines[0], f"{source} line 1")
+    run = from_tree(header, f"{source} line 1")
+    upgrade = upgraded_record if header["schema"] == 1 else lambda tree: tree
     lost = 0
     for line in lines[1:]:
         try:
-            run = run.with_record(_record(_content(line, source), source))
+            run = run.with_record(_record(upgrade(_content(line, source)), source))
         except ArchiveError:
             lost += 1
     if lost:

@@ -33,6 +33,7 @@ PER_CYCLE = (0.0, 1e9)
 CLOCK_HZ = (0.0, 1e12)
 COUNT = (1, 2**31)
 AMOUNT = (1, 2**63)
+MAX_LAUNCHES = 100
 MAX_SAMPLES = 100_000
 """Samples of one ceiling or measurement."""
 
@@ -92,16 +93,20 @@ def ceiling_defects(ceiling: Ceiling, path: str) -> Iterator[Defect]:
         yield from _within(f"{path}.flop_per_s", ceiling.flop_per_s, RATE)
         yield from _within(f"{path}.flop_per_cycle", ceiling.flop_per_cycle, PER_CYCLE)
         yield from _within(f"{path}.chains", ceiling.chains, COUNT)
-        yield from _within(f"{path}.flops_per_sample", ceiling.flops_per_sample, (0, AMOUNT[1]))
     else:
         yield from _within(f"{path}.byte_per_s", ceiling.byte_per_s, RATE)
         yield from _within(f"{path}.byte_per_cycle", ceiling.byte_per_cycle, PER_CYCLE)
         yield from _within(f"{path}.working_set_bytes", ceiling.working_set_bytes, AMOUNT)
         yield from _within(f"{path}.unroll", ceiling.unroll, COUNT)
-        yield from _within(f"{path}.bytes_per_sample", ceiling.bytes_per_sample, (0, AMOUNT[1]))
-    samples = len(ceiling.samples_s)
-    yield from _samples(f"{path}.samples_s", ceiling.samples_s, TIME_S, MAX_SAMPLES, "at most")
-    yield from _samples(f"{path}.clock_samples_hz", ceiling.clock_samples_hz, CLOCK_HZ, samples)
+    if len(ceiling.launches) > MAX_LAUNCHES:
+        yield Defect(f"{path}.launches", f"{len(ceiling.launches)} launches", f"at most {MAX_LAUNCHES}")
+    if ceiling.raised_by and not any(launch.samples_s for launch in ceiling.launches[-1:]):
+        yield Defect(f"{path}.launches", "no samples in the last launch", f"some, as {ceiling.raised_by} raised it")
+    for index, launch in enumerate(ceiling.launches):
+        place = f"{path}.launches[{index}]"
+        yield from _within(f"{place}.amount", launch.amount, AMOUNT)
+        yield from _samples(f"{place}.samples_s", launch.samples_s, TIME_S, MAX_SAMPLES, "at most")
+        yield from _samples(f"{place}.clock_samples_hz", launch.clock_samples_hz, CLOCK_HZ, len(launch.samples_s))
 
 
 def measurement_defects(measurement: Measurement, path: str) -> Iterator[Defect]:

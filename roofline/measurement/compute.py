@@ -14,7 +14,7 @@ from roofline.codegen.loops import flops_per_turn
 from roofline.errors import CodegenError
 from roofline.kernels.kernel import numpy_type
 from roofline.measurement.blocks import CHAIN_TURNS, Intervals, arithmetic_block, dot_block, take
-from roofline.measurement.probe import Sampler, Stage, collect, flat_top_caveats, least_of_the_best
+from roofline.measurement.probe import Sampler, Stage, collect, least_of_the_best
 from roofline.measurement.sampling import calibrate
 from roofline.model.ceilings import Audit, ComputeCeiling
 from roofline.model.isa import Isa
@@ -60,31 +60,30 @@ class ComputeProbe:
         self.stage = stage
         self._chains: dict[tuple[str, str, str], int] = {}
 
-    def measure(self, isa: Isa, dtype: str, op: str, threads: int, budget_s: float) -> ComputeCeiling:
-        """Return the ceiling: the best sample of the best number of chains.
+    def measure(
+        self, isa: Isa, dtype: str, op: str, threads: int, budget_s: float, chains: int | None = None
+    ) -> ComputeCeiling:
+        """Return the ceiling of one launch: the best sample with so many `chains`, by default the best number.
 
         Raises CodegenError when no number of chains passes its audit.
         """
-        chains = self._best_chains(isa, dtype, op)
+        chains = self._best_chains(isa, dtype, op) if chains is None else chains
         _, audit = arithmetic_code(isa, dtype, op, chains)
         sampler = self.sampler(isa, dtype, op, chains, threads)
-        rates = collect(sampler, self.stage, budget_s, _FLAT_WITHIN)
+        launch = collect(sampler, self.stage, budget_s, _FLAT_WITHIN)
         return ComputeCeiling(
             isa=isa.name,
             dtype=dtype,
             op=op,
             threads=threads,
-            flop_per_s=max(rates.per_s),
-            flop_per_cycle=rates.per_cycle(threads),
-            clock_hz=rates.clock_hz,
+            flop_per_s=0.0,
+            flop_per_cycle=0.0,
+            clock_hz=0.0,
             chains=chains,
             audited=True,
             audit=audit,
-            flops_per_sample=sampler.amount,
-            samples_s=rates.intervals.samples_s,
-            clock_samples_hz=rates.intervals.clock_hz,
-            caveats=flat_top_caveats(rates.per_s, _FLAT_WITHIN),
-        )
+            launches=(launch,),
+        ).rederived()
 
     def sampler(self, isa: Isa, dtype: str, op: str, chains: int, threads: int) -> Sampler:
         """Return calibrated code for this shape. Raises CodegenError when the audit refuses it."""

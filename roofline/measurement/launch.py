@@ -19,8 +19,9 @@ from roofline.measurement.message import Began, Finished, Request
 from roofline.measurement.plan import Plan, points_by_source
 from roofline.measurement.process import WORKER, Died, Silent, WorkerProcess
 from roofline.measurement.team import pool_variables
+from roofline.model.consistency import doubted
 from roofline.model.machine import Machine
-from roofline.model.run import Caveat, CaveatFound, Failure, PointFailed, Record, Run
+from roofline.model.run import Caveat, CaveatFound, Failure, PointFailed, Record, Run, private_levels
 from roofline.model.struct import Value
 
 _MOST_COMPILERS = 4
@@ -63,8 +64,8 @@ def launch(
             session.compile()
             session.measure()
         except Interruption as stop:
-            return replace(session.run, elapsed_s=clock() - started_s, complete=False, reason=stop.signal_name)
-    return replace(session.run, elapsed_s=clock() - started_s, complete=True)
+            return replace(session.found, elapsed_s=clock() - started_s, complete=False, reason=stop.signal_name)
+    return replace(session.found, elapsed_s=clock() - started_s, complete=True)
 
 
 class _Session:
@@ -101,6 +102,11 @@ class _Session:
             record = PointFailed(failure=failure)
             self.keep(record)
         self.run = self.run.with_record(record)
+
+    @property
+    def found(self) -> Run:
+        """The run so far, its ceilings judged beside each other."""
+        return replace(self.run, ceilings=doubted(self.run.ceilings, private_levels(self.run.levels)))
 
     def compile(self) -> None:
         """Compile what the cache lacks, one worker per CPU, before anything is timed."""
@@ -139,21 +145,23 @@ class _Session:
         started_s = self.clock()
         first = 0
         while first < len(self.plan.points):
+            end = self.plan.launch_end(first)
             request = Request(
                 plan=self.plan,
                 machine=self.run.machine,
                 first=first,
+                end=end,
                 spent_s=self.clock() - started_s,
                 ceilings=self.run.ceilings,
                 levels=self.run.levels,
             )
             worker = self._start(request)
             try:
-                first = self._attend(worker, first, started_s)
+                first = self._attend(worker, first, end, started_s)
             finally:
                 worker.stop()
 
-    def _attend(self, worker: WorkerProcess, first: int, started_s: float) -> int:
+    def _attend(self, worker: WorkerProcess, first: int, end: int, started_s: float) -> int:
         """Collect what one worker says and return the index of the next point to measure."""
         at: int | None = None
         while True:
@@ -165,7 +173,7 @@ class _Session:
                         self._report(index, started_s)
                     at = index
                 case Finished():
-                    return len(self.plan.points)
+                    return end
                 case Silent() | Died():
                     if at is None:
                         return self._begin_again(message, first)
@@ -197,8 +205,10 @@ class _Session:
             pace_s = spent_s * left / (whole - left)
             # Early on the pace is a guess; once the budget is spent, only the pace tells anything.
             remaining_s = pace_s if remaining_s == 0 else min(remaining_s, pace_s)
-        self.at = self.plan.points[index].name
-        self.progress(Progress(point=self.at, done=1 - left / whole, remaining_s=remaining_s))
+        point = self.plan.points[index]
+        self.at = point.name
+        again = f" (launch {point.launch} of {self.plan.launches})" if point.launch > 1 else ""
+        self.progress(Progress(point=self.at + again, done=1 - left / whole, remaining_s=remaining_s))
 
     def _start(self, request: Request) -> WorkerProcess:
         return WorkerProcess(self.command, request, self._environment(request), self.interruption)

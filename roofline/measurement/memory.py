@@ -14,7 +14,7 @@ from roofline.errors import CodegenError, MeasurementError
 from roofline.kernels.kernel import numpy_type
 from roofline.measurement.blocks import CHAIN_TURNS, Intervals, stream_block, take
 from roofline.measurement.buffers import Arena, array_offsets
-from roofline.measurement.probe import Sampler, Stage, collect, flat_top_caveats, least_of_the_best
+from roofline.measurement.probe import Sampler, Stage, collect, least_of_the_best
 from roofline.measurement.sampling import calibrate
 from roofline.model.ceilings import Audit, MemoryCeiling
 from roofline.model.isa import DTYPE_BITS, Isa
@@ -89,35 +89,40 @@ class MemoryProbe:
             ) from refused
 
     def measure(
-        self, level: str, pattern: str, isa: Isa, threads: int, working_set_bytes: int, budget_s: float
+        self,
+        level: str,
+        pattern: str,
+        isa: Isa,
+        threads: int,
+        working_set_bytes: int,
+        budget_s: float,
+        shape: Shape | None = None,
     ) -> MemoryCeiling:
-        """Return the ceiling: the best sample of a pattern over per-thread working sets of this size.
+        """Return the ceiling of one launch: the best sample of a pattern over per-thread working sets of this size.
 
-        Raises CodegenError when the code does not pass its audit, MeasurementError when there is no memory.
+        With code of this `shape`, by default the fastest. Raises CodegenError when the code does not pass its audit,
+        MeasurementError when there is no memory.
         """
-        shape = self._best_shape(isa, pattern, threads, working_set_bytes)
+        shape = self._best_shape(isa, pattern, threads, working_set_bytes) if shape is None else shape
         _, audit = stream_code(isa, pattern, shape)
         sampler, used_bytes = self.sampler(isa, pattern, shape, threads, working_set_bytes)
-        rates = collect(sampler, self.stage, budget_s, _FLAT_WITHIN)
+        launch = collect(sampler, self.stage, budget_s, _FLAT_WITHIN)
         return MemoryCeiling(
             level=level,
             pattern=pattern,
             isa=isa.name,
             threads=threads,
-            byte_per_s=max(rates.per_s),
-            byte_per_cycle=rates.per_cycle(threads),
-            clock_hz=rates.clock_hz,
+            byte_per_s=0.0,
+            byte_per_cycle=0.0,
+            clock_hz=0.0,
             working_set_bytes=used_bytes,
             unroll=shape[0],
             segments=shape[1],
             ahead_bytes=shape[2],
             audited=True,
             audit=audit,
-            bytes_per_sample=sampler.amount,
-            samples_s=rates.intervals.samples_s,
-            clock_samples_hz=rates.intervals.clock_hz,
-            caveats=flat_top_caveats(rates.per_s, _FLAT_WITHIN),
-        )
+            launches=(launch,),
+        ).rederived()
 
     def sampler(
         self, isa: Isa, pattern: str, shape: Shape, threads: int, working_set_bytes: int

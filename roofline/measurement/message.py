@@ -30,6 +30,8 @@ class Request(Value, frozen=True, kw_only=True):
     machine: Machine
     first: int = 0
     """Index of the first point that is still to be measured."""
+    end: int | None = None
+    """Index behind the last one; None for all that are left."""
     spent_s: float = 0.0
     """What earlier workers of this run have used of the budget."""
     ceilings: Ceilings = Ceilings()

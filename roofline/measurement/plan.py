@@ -14,6 +14,8 @@ class ComputePoint(Value, frozen=True, kw_only=True, tag_field="point", tag="com
     dtype: str
     op: str
     threads: int
+    launch: int = 1
+    """Which launch of a worker measures it, from 1."""
 
     @property
     def name(self) -> str:
@@ -38,6 +40,8 @@ class MemoryPoint(Value, frozen=True, kw_only=True, tag_field="point", tag="memo
     pattern: str
     isa: str
     threads: int
+    launch: int = 1
+    """Which launch of a worker measures it, from 1."""
 
     @property
     def name(self) -> str:
@@ -59,6 +63,8 @@ class SweepPoints(Value, frozen=True, kw_only=True, tag_field="point", tag="swee
     """The sweep of load bandwidth over working sets, from which the levels are found."""
 
     sizes: int = 40
+    launch: int = 1
+    """The first: the levels must be known before memory ceilings are measured."""
 
     @property
     def name(self) -> str:
@@ -85,6 +91,8 @@ class KernelPoint(Value, frozen=True, kw_only=True, tag_field="point", tag="kern
     n: int | None = None
     level: str | None = None
     """When given, n follows: the largest whose footprint fits the level's working set."""
+    launch: int = 1
+    """The last one of the ceilings: kernels are held against all of them."""
 
     @property
     def name(self) -> str:
@@ -108,6 +116,10 @@ WEIGHTS = {SweepPoints: 12.0, ComputePoint: 1.0, MemoryPoint: 1.0, KernelPoint: 
 
 OVERHEADS_S = {SweepPoints: 0.0, ComputePoint: 0.02, MemoryPoint: 0.07, KernelPoint: 0.16}
 """What each kind of point takes beside its samples: loading code, writing and checking data, searching a shape."""
+AGAIN_OVERHEADS_S: dict[type[Value], float] = {ComputePoint: 0.01, MemoryPoint: 0.03}
+"""The same in later launches, where the shape is known."""
+LAUNCH_OVERHEAD_S = 1.5
+"""What each launch after the first takes to start."""
 
 Point = SweepPoints | ComputePoint | MemoryPoint | KernelPoint
 
@@ -129,14 +141,34 @@ class Plan(Value, frozen=True, kw_only=True):
     points: tuple[Point, ...]
     memory_budget_bytes: int | None = None
     """What all buffers together may take; None when unknown."""
+    seed: int = 0
+    """Of the order of the points and the places of the buffers."""
 
     def overhead_s(self, first: int = 0) -> float:
         """Return what the points from `first` on take beside their samples."""
-        return sum(OVERHEADS_S[type(point)] for point in self.points[first:])
+        points = self.points[first:]
+        launches = len({point.launch for point in points if point.launch > 1})
+        return sum(map(_overhead_s, points)) + launches * LAUNCH_OVERHEAD_S
+
+    def launch_end(self, first: int) -> int:
+        """Return the index behind the last of the points from `first` on that one worker measures."""
+        launch = self.points[first].launch
+        later = (index for index in range(first, len(self.points)) if self.points[index].launch != launch)
+        return next(later, len(self.points))
+
+    @property
+    def launches(self) -> int:
+        """How many workers measure it, if all goes well."""
+        return max((point.launch for point in self.points), default=1)
 
     def weight(self, first: int = 0) -> float:
         """Return the weight of the point at `first` and all after it."""
         return sum(WEIGHTS[type(point)] for point in self.points[first:])
+
+
+def _overhead_s(point: Point) -> float:
+    overheads_s = AGAIN_OVERHEADS_S if point.launch > 1 and type(point) in AGAIN_OVERHEADS_S else OVERHEADS_S
+    return overheads_s[type(point)]
 
 
 def points_by_source(plan: Plan, codes: Collection[str]) -> list[list[Point]]:

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from roofline.model.ceilings import Ceiling, Ceilings, ComputeCeiling
+from roofline.model.ceilings import Ceiling, Ceilings
 from roofline.model.measurement import TOLERANCE_PERCENT, Measurement, derive
 from roofline.model.run import Level
 from roofline.model.statistics import median, relative_spread
 
-LEAST_SCALING = 0.9
-"""Share of (one core's rate x cores) that a private ceiling must reach to be believed at once."""
-LEAST_WIDENING = 0.97
-"""Share of a narrower register's rate that a wider one must reach."""
 FEW_SAMPLES = 6
 """Below so many samples the median has no 95 % interval."""
 UNSTEADY = 0.20
 """A roof beside the kernel that differs by more from the archived one makes the percentage doubtful."""
-FEW_CLOCKS = 2
-"""Fewer clocks tell nothing of another one."""
-STEADY_CLOCK = 0.05
-"""Ceilings of one ISA and thread count hold clocks within this share of their median."""
 NOISY_SPREAD = 0.10
 """A middle half wider than this share of the median is told of."""
 
@@ -69,40 +61,6 @@ def _unsteady(measurement: Measurement, ceilings: Ceilings) -> tuple[str, ...]:
     apart = abs(median(measurement.roof_samples) / own.attainable_flop_per_s(1.0) - 1)
     varied = relative_spread(measurement.roof_samples) > NOISY_SPREAD
     return ("ROOF_UNSTEADY",) if varied or apart > UNSTEADY else ()
-
-
-def doubts(ceiling: Ceiling, ceilings: Ceilings, private_levels: Collection[str]) -> tuple[str, ...]:
-    """Return the codes of what makes a ceiling hard to believe beside those measured before; empty when nothing does.
-
-    CORES: what each core has to itself (arithmetic, and the caches in `private_levels`) should grow with the cores.
-    WIDTH: a wider register should not be slower than a narrower one. CLOCK: one ISA on as many threads should hold one
-    clock; else what is said per cycle is wrong.
-    """
-    kind: type = type(ceiling)
-    alike = [other for other in ceilings.all if type(other) is kind and _what(other) == _what(ceiling)]
-    rate = ceiling.attainable_flop_per_s(1.0)
-    found = []
-    private = isinstance(ceiling, ComputeCeiling) or ceiling.level in private_levels
-    for other in alike:
-        one_core = other.threads == 1 < ceiling.threads and other.isa == ceiling.isa
-        if private and one_core and rate < LEAST_SCALING * ceiling.threads * other.attainable_flop_per_s(1.0):
-            found.append("CORES")
-    if isinstance(ceiling, ComputeCeiling):
-        narrower = [other for other in alike if other.threads == ceiling.threads and other.isa != ceiling.isa]
-        if any(rate < LEAST_WIDENING * other.attainable_flop_per_s(1.0) for other in narrower):
-            found.append("WIDTH")
-    clocks_hz = [
-        c.clock_hz for c in ceilings.all if (c.isa, c.threads) == (ceiling.isa, ceiling.threads) and c.clock_hz
-    ]
-    if len(clocks_hz) >= FEW_CLOCKS and abs(ceiling.clock_hz / median(clocks_hz) - 1) > STEADY_CLOCK:
-        found.append("CLOCK")
-    return tuple(found)
-
-
-def _what(ceiling: Ceiling) -> tuple[str, str]:
-    if isinstance(ceiling, ComputeCeiling):
-        return ceiling.op, ceiling.dtype
-    return ceiling.level, ceiling.pattern
 
 
 def level_of(footprint_bytes: int, threads: int, levels: Sequence[Level]) -> str:

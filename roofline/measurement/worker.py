@@ -25,14 +25,15 @@ from roofline.measurement.compiling import compile_claimed
 from roofline.measurement.compute import ComputeProbe
 from roofline.measurement.levels import find_levels, small_caches, sweep_sizes, working_set_bytes
 from roofline.measurement.measure import KernelProbe
-from roofline.measurement.memory import MemoryProbe
+from roofline.measurement.memory import MemoryProbe, Shape
 from roofline.measurement.message import Began, Finished, Request, request_from, to_line
 from roofline.measurement.plan import WEIGHTS, ComputePoint, KernelPoint, MemoryPoint, Point, SweepPoints
 from roofline.measurement.probe import stage_for
 from roofline.measurement.sweep import better_of, sweep
 from roofline.measurement.team import Team, pin_library_threads
-from roofline.measurement.verdict import doubts, judged, too_low
-from roofline.model.ceilings import AnyCeiling, Ceiling, ComputeCeiling
+from roofline.measurement.verdict import judged, too_low
+from roofline.model.ceilings import AnyCeiling, Ceiling, ComputeCeiling, MemoryCeiling
+from roofline.model.consistency import doubts
 from roofline.model.isa import Isa, isa_named, isas_of
 from roofline.model.machine import Blas
 from roofline.model.run import (
@@ -48,6 +49,7 @@ from roofline.model.run import (
     PointFailed,
     Record,
     SweepPoint,
+    private_levels,
 )
 
 Send = Callable[[Record | Began | Finished], None]
@@ -86,11 +88,12 @@ class Worker:
         self.most_bytes = _DEFAULT_BUFFER_BYTES if budget_bytes is None else budget_bytes // plan.threads[-1]
 
     def run(self, send: Send) -> None:
-        """Measure every point from the request's first on."""
-        for index in range(self.request.first, len(self.request.plan.points)):
+        """Measure every point of the request."""
+        points, end = self.request.plan.points, self.request.end
+        for index in range(self.request.first, len(points) if end is None else end):
             began = Began(index=index)
             send(began)
-            point = self.request.plan.points[index]
+            point = points[index]
             try:
                 for record in self.measured(point, self.budget_s(index), partial(send, began)):
                     send(record)
@@ -128,7 +131,9 @@ class Worker:
             case ComputePoint():
                 isa = isa_named(point.isa, self.isas)
                 compute = self.believed(
-                    lambda: self.compute.measure(isa, point.dtype, point.op, point.threads, budget_s)
+                    lambda: self.compute.measure(
+                        isa, point.dtype, point.op, point.threads, budget_s, self.chains(point.name)
+                    )
                 )
                 yield ComputeMeasured(ceiling=compute)
             case MemoryPoint():
@@ -137,7 +142,9 @@ class Worker:
                 if isinstance(size, str):
                     raise MeasurementError(size)
                 memory = self.believed(
-                    lambda: self.memory.measure(point.level, point.pattern, isa, point.threads, size, budget_s)
+                    lambda: self.memory.measure(
+                        point.level, point.pattern, isa, point.threads, size, budget_s, self.shape(point.name)
+                    )
                 )
                 yield MemoryMeasured(ceiling=memory)
             case KernelPoint():
@@ -152,14 +159,15 @@ class Worker:
         """Measure a ceiling that was too low again, and yield it with a note of who raised it, if it is higher now."""
         isa = isa_named(low.isa, self.isas)
         if isinstance(low, ComputeCeiling):
-            compute = self.compute.measure(isa, low.dtype, low.op, low.threads, _AGAIN_S)
+            compute = self.compute.measure(isa, low.dtype, low.op, low.threads, _AGAIN_S, low.chains)
             if compute.flop_per_s > low.flop_per_s:
-                yield ComputeMeasured(ceiling=self.kept(_raised(compute, kernel)))
+                yield ComputeMeasured(ceiling=self.kept(replace(compute, raised_by=kernel)))
         else:
             size = low.working_set_bytes
-            memory = self.memory.measure(low.level, low.pattern, isa, low.threads, size, _AGAIN_S)
+            shape = (low.unroll, low.segments, low.ahead_bytes)
+            memory = self.memory.measure(low.level, low.pattern, isa, low.threads, size, _AGAIN_S, shape)
             if memory.byte_per_s > low.byte_per_s:
-                yield MemoryMeasured(ceiling=self.kept(_raised(memory, kernel)))
+                yield MemoryMeasured(ceiling=self.kept(replace(memory, raised_by=kernel)))
 
     def believed(self, measure: Callable[[], AnyCeiling]) -> AnyCeiling:
         """Return a ceiling, measured once more when it contradicts the others, with caveats if it still does."""
@@ -172,19 +180,25 @@ class Worker:
         return self.kept(ceiling)
 
     def kept(self, ceiling: AnyCeiling) -> AnyCeiling:
-        """Return a ceiling with caveats of what contradicts it, remembered for the kernels."""
-        ceiling = replace(ceiling, caveats=(*ceiling.caveats, *self.doubts(ceiling)))
-        self.ceilings = self.ceilings.with_ceiling(ceiling)
-        return ceiling
+        """Return a ceiling with what earlier launches measured of it, remembered for the kernels."""
+        self.ceilings = self.ceilings.with_launch(ceiling)
+        merged = self.ceilings.named(ceiling.name)
+        assert type(merged) is type(ceiling)  # it has just been put there
+        return merged
+
+    def chains(self, name: str) -> int | None:
+        """Return the number of chains that an earlier launch found best for this ceiling; None for the first."""
+        earlier = self.ceilings.named(name)
+        return earlier.chains if isinstance(earlier, ComputeCeiling) else None
+
+    def shape(self, name: str) -> Shape | None:
+        """Return the shape of code that an earlier launch found best for this ceiling; None for the first."""
+        earlier = self.ceilings.named(name)
+        return (earlier.unroll, earlier.segments, earlier.ahead_bytes) if isinstance(earlier, MemoryCeiling) else None
 
     def doubts(self, ceiling: Ceiling) -> tuple[str, ...]:
         """Return the codes of what makes a ceiling hard to believe beside those measured before."""
-        private = [level.name for level in self.levels if level.shared_by == 1 and level.name != "DRAM"]
-        return doubts(ceiling, self.ceilings, private)
-
-
-def _raised(ceiling: AnyCeiling, kernel: str) -> AnyCeiling:
-    return replace(ceiling, raised_by=kernel, caveats=(*ceiling.caveats, "RAISED"))
+        return doubts(ceiling, self.ceilings, private_levels(self.levels))
 
 
 def kind_of(error: RooflineError) -> str:

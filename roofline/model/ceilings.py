@@ -5,6 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TypeVar
 
+from msgspec.structs import replace
+
+from roofline.model.isa import DTYPE_BITS, register_bits
+from roofline.model.launch import (
+    Launch,
+    burst_per_s,
+    caveats_of,
+    clock_hz_of,
+    interval_per_s,
+    invalid_of,
+    per_cycle_of,
+    spread_of,
+    sustained_per_s,
+)
 from roofline.model.struct import Value
 
 
@@ -23,18 +37,74 @@ class Audit(Value, frozen=True, kw_only=True):
 
 CAVEAT_MEANINGS = {
     "NO_FLAT_TOP": "the best sample stands alone, so the ceiling may be too low; measure again",
-    "CORES": "far below one core's times the cores, measured twice: they share what should be each core's own "
-    "(hyperthreads, a hypervisor, other programs); measure again on a quiet machine",
+    "LAUNCHES": "the best samples of its launches lie more than 3 % apart: neighbours, or where its memory lay; "
+    "the median counts",
+    "MONO": "contradicts others, measured twice: below a narrower register's, below one core's times the cores where "
+    "nothing is shared, or below a level further away; measure again on a quiet machine",
     "CLOCK": "the clock held beside it is more than 5 % off the others' of this ISA and thread count, measured twice: "
     "the rate stands, what is said per cycle does not; measure again",
     "RAISED": "too low when it was measured: blocks beside a kernel were faster, so it was measured again then "
     "(`raised_by` in the archive names the kernel)",
-    "WIDTH": "below a narrower register's, measured twice: disturbed, or the wide one lowers the clock; measure again",
 }
 """What the codes in a ceiling's `caveats` tell."""
 
 
-class ComputeCeiling(Value, frozen=True, kw_only=True):
+class Sampled(Value, frozen=True, kw_only=True):
+    """What compute and memory ceilings have in common: how they were measured, and how far they can be trusted."""
+
+    threads: int
+    clock_hz: float
+    """Clock held, from the add chain timed right after each sample: median over the best third of the samples."""
+    audited: bool
+    """True when the assembly was read and proved; a ceiling that fails its audit does not exist."""
+    audit: Audit | None = None
+    launches: tuple[Launch, ...] = ()
+    """The samples, by launch of a worker, in order."""
+    caveats: tuple[str, ...] = ()
+    """Codes of what degrades it."""
+    invalid: tuple[str, ...] = ()
+    """Codes of what makes it worthless: kept, never a roof."""
+    raised_by: str = ""
+    """Name of the kernel beside which this ceiling proved too low, was measured again (its last launch) and was
+    raised; mostly empty."""
+
+    @property
+    def is_roof(self) -> bool:
+        """True when kernels may be held against it."""
+        return self.audited and not self.invalid
+
+    @property
+    def status(self) -> str:
+        """How its measurement ended: `ok`, `degraded` or `invalid`."""
+        return "invalid" if self.invalid else "degraded" if self.caveats else "ok"
+
+    @property
+    def per_s(self) -> float:
+        """The number that follows from the samples: flop/s or B/s."""
+        return self.launches[-1].best_per_s if self.raised_by else burst_per_s(self.launches)
+
+    @property
+    def own_caveats(self) -> tuple[str, ...]:
+        """The codes that follow from its own samples; `consistency` adds those that follow from other ceilings."""
+        return (*caveats_of(self.launches), "RAISED") if self.raised_by else caveats_of(self.launches)
+
+    @property
+    def sustained_per_s(self) -> float:
+        """The median sample instead of the best, by the same rule; 0 without samples."""
+        return self.launches[-1].median_per_s if self.raised_by else sustained_per_s(self.launches)
+
+    @property
+    def interval_per_s(self) -> tuple[float, float] | None:
+        """The exact 95 % interval over launches; None below six launches."""
+        return None if self.raised_by else interval_per_s(self.launches)
+
+    @property
+    def spread(self) -> float:
+        """(Highest - lowest) / median of the launches' best samples."""
+        return spread_of(self.launches)
+
+
+class ComputeCeiling(Sampled, frozen=True, kw_only=True):
     """A rate of arithmetic that no kernel of this dtype, ISA and thread count can exceed."""
 
     isa: str
@@ -42,27 +112,13 @@ class ComputeCeiling(Value, frozen=True, kw_only=True):
     op: str
     """`fma` (2 flop), `add` or `mul` (1 flop), `mul_add` where there is no FMA, `fma_add` (3 flop for two), or `dot`:
     int8 times int8, added to int32 (2 operations a product)."""
-    threads: int
     flop_per_s: float
-    """All threads together: the best sample. For `i8` these are operations on whole numbers, as everywhere."""
+    """All threads together: the best sample, median over launches. For `i8` these are operations on whole numbers, as
+    everywhere."""
     flop_per_cycle: float
     """Per core at the clock held in the same sample: median over the best third of the samples."""
-    clock_hz: float
-    """Clock held, from the add chain timed right after each sample: median over the best third of the samples."""
     chains: int
     """Independent accumulators per thread."""
-    audited: bool
-    """True when the assembly was read and proved; a ceiling that fails its audit does not exist."""
-    audit: Audit | None = None
-    flops_per_sample: int = 0
-    """Flops of all threads together in each sample."""
-    samples_s: tuple[float, ...] = ()
-    """Raw times, in order: last end minus first start over the threads."""
-    clock_samples_hz: tuple[float, ...] = ()
-    """Held clock after each sample, median over the threads."""
-    caveats: tuple[str, ...] = ()
-    raised_by: str = ""
-    """Name of the kernel beside which this ceiling proved too low, was measured again and was raised; mostly empty."""
 
     @property
     def name(self) -> str:
@@ -73,8 +129,21 @@ class ComputeCeiling(Value, frozen=True, kw_only=True):
         """Return the limit at this intensity: the same for all."""
         return self.flop_per_s
 
+    def rederived(self) -> ComputeCeiling:
+        """Return it with every number that follows from the samples made anew; as it is without samples."""
+        if not any(launch.samples_s for launch in self.launches):
+            return self
+        return replace(
+            self,
+            flop_per_s=self.per_s,
+            flop_per_cycle=per_cycle_of(self.launches, self.threads),
+            clock_hz=clock_hz_of(self.launches),
+            caveats=self.own_caveats,
+            invalid=invalid_of(self.launches),
+        )
 
-class MemoryCeiling(Value, frozen=True, kw_only=True):
+
+class MemoryCeiling(Sampled, frozen=True, kw_only=True):
     """A bandwidth that no kernel with its data in this level can exceed, for one access pattern."""
 
     level: str
@@ -82,12 +151,10 @@ class MemoryCeiling(Value, frozen=True, kw_only=True):
     pattern: str
     """`load`, `update`, `store`, `copy`, `triad`, or `nt_store`, `nt_copy`, `nt_triad` with non-temporal stores."""
     isa: str
-    threads: int
     byte_per_s: float
-    """All threads together, counted as STREAM does (no write-allocate): the best sample."""
+    """All threads together, counted as STREAM does (no write-allocate): the best sample, median over launches."""
     byte_per_cycle: float
     """Per core at the clock held in the same sample: median over the best third of the samples."""
-    clock_hz: float
     working_set_bytes: int
     """Per thread, all its arrays together."""
     unroll: int
@@ -96,15 +163,6 @@ class MemoryCeiling(Value, frozen=True, kw_only=True):
     """Equal parts of each array that are walked at once."""
     ahead_bytes: int = 0
     """How far ahead of its load each line is fetched into the second cache; 0 for not at all."""
-    audited: bool
-    audit: Audit | None = None
-    bytes_per_sample: int = 0
-    """Bytes of all threads together in each sample."""
-    samples_s: tuple[float, ...] = ()
-    clock_samples_hz: tuple[float, ...] = ()
-    caveats: tuple[str, ...] = ()
-    raised_by: str = ""
-    """Name of the kernel beside which this ceiling proved too low, was measured again and was raised; mostly empty."""
 
     @property
     def name(self) -> str:
@@ -114,6 +172,19 @@ class MemoryCeiling(Value, frozen=True, kw_only=True):
     def attainable_flop_per_s(self, flop_per_byte: float) -> float:
         """Return the limit at this intensity: intensity times bandwidth."""
         return flop_per_byte * self.byte_per_s
+
+    def rederived(self) -> MemoryCeiling:
+        """Return it with every number that follows from the samples made anew; as it is without samples."""
+        if not any(launch.samples_s for launch in self.launches):
+            return self
+        return replace(
+            self,
+            byte_per_s=self.per_s,
+            byte_per_cycle=per_cycle_of(self.launches, self.threads),
+            clock_hz=clock_hz_of(self.launches),
+            caveats=self.own_caveats,
+            invalid=invalid_of(self.launches),
+        )
 
 
 Ceiling = ComputeCeiling | MemoryCeiling
@@ -137,7 +208,7 @@ class Ceilings(Value, frozen=True, kw_only=True):
 
     @property
     def all(self) -> tuple[Ceiling, ...]:
-        """Compute ceilings, then memory ceilings, in the order in which they were measured."""
+        """Compute ceilings, then memory ceilings."""
         return (*self.compute, *self.memory)
 
     def best_compute(self, dtype: str, threads: int, isa: str | None = None) -> ComputeCeiling | None:
@@ -145,7 +216,7 @@ class Ceilings(Value, frozen=True, kw_only=True):
         return _highest(
             ceiling
             for ceiling in self.compute
-            if ceiling.audited
+            if ceiling.is_roof
             and ceiling.dtype == dtype
             and ceiling.threads == threads
             and ceiling.op in ROOF_OPS
@@ -159,7 +230,7 @@ class Ceilings(Value, frozen=True, kw_only=True):
         return _highest(
             ceiling
             for ceiling in self.memory
-            if ceiling.audited
+            if ceiling.is_roof
             and ceiling.level == level
             and ceiling.threads == threads
             and (patterns is None or ceiling.pattern in patterns)
@@ -186,6 +257,13 @@ class Ceilings(Value, frozen=True, kw_only=True):
             return Ceilings(compute=_with(self.compute, ceiling), memory=self.memory)
         return Ceilings(compute=self.compute, memory=_with(self.memory, ceiling))
 
+    def with_launch(self, ceiling: Ceiling) -> Ceilings:
+        """Return these ceilings grown by a ceiling's launches, behind those that the one of its name has already."""
+        earlier = self.named(ceiling.name)
+        if earlier is not None and not earlier.raised_by:
+            ceiling = replace(ceiling, launches=(*earlier.launches, *ceiling.launches))
+        return self.with_ceiling(ceiling.rederived())
+
 
 def level_order(level: str) -> tuple[int, str]:
     """Sort key for level names: L1, L2, ... and DRAM last."""
@@ -193,9 +271,24 @@ def level_order(level: str) -> tuple[int, str]:
 
 
 def _with(ceilings: tuple[AnyCeiling, ...], new: AnyCeiling) -> tuple[AnyCeiling, ...]:
+    """Return them in the order of the tables, whatever order they were measured in."""
     by_name = {ceiling.name: ceiling for ceiling in ceilings}
     by_name[new.name] = new
-    return tuple(by_name.values())
+    return tuple(sorted(by_name.values(), key=_place))
+
+
+def _place(ceiling: Ceiling) -> tuple[tuple[int, str], ...]:
+    """Sort key: nearest level, narrowest register, then as the lists of operations, patterns and dtypes have them."""
+    isa, threads = (register_bits(ceiling.isa), ceiling.isa), (ceiling.threads, "")
+    if isinstance(ceiling, ComputeCeiling):
+        return isa, _place_in(ROOF_OPS, ceiling.op), _place_in(DTYPE_BITS, ceiling.dtype), threads
+    patterns = (*PATTERN_WRITE_SHARE, *(f"nt_{pattern}" for pattern in PATTERN_WRITE_SHARE))
+    return level_order(ceiling.level), _place_in(patterns, ceiling.pattern), isa, threads
+
+
+def _place_in(names: Iterable[str], name: str) -> tuple[int, str]:
+    places = {known: place for place, known in enumerate(names)}
+    return places.get(name, len(places)), name
 
 
 def _highest(ceilings: Iterable[AnyCeiling]) -> AnyCeiling | None:

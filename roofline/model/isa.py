@@ -45,6 +45,11 @@ ISAS = (
 )
 
 
+def register_bits(name: str) -> int:
+    """Return the width of the registers of the ISA with this name; 0 for single elements and unknown names."""
+    return max((isa.vector_bits for isa in ISAS if isa.name == name), default=0)
+
+
 def isas_of(arch: str, features: Collection[str]) -> tuple[Isa, ...]:
     """Return what a host of `arch` with these LLVM features can execute, narrowest first.
 

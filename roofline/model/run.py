@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec.structs import replace
@@ -11,10 +12,11 @@ from roofline.model.machine import Blas, Environment, Machine
 from roofline.model.measurement import Derived, Measurement, derive
 from roofline.model.struct import Value
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the archived document.
 
 1  2026-11  first version
+2  2026-12  ceilings hold the samples of each launch of a worker (`launches`); the caveats CORES and WIDTH are MONO
 """
 
 
@@ -51,6 +53,11 @@ class Level(Value, frozen=True, kw_only=True):
     """Whether effective and reported capacity agree within a factor of 2; None when either is unknown."""
     skipped: str | None = None
     """Why the level has no ceiling; None when it has."""
+
+
+def private_levels(levels: Iterable[Level]) -> tuple[str, ...]:
+    """Return the names of the caches that each core has to itself."""
+    return tuple(level.name for level in levels if level.shared_by == 1 and level.name != "DRAM")
 
 
 class Failure(Value, frozen=True, kw_only=True):
@@ -150,6 +157,8 @@ class Run(Value, frozen=True, kw_only=True):
                 return replace(self, levels=record.levels, sweep=record.sweep)
             case KernelMeasured():
                 return replace(self, measurements=(*self.measurements, record.measurement))
+            case PointFailed(failure=failure) if failure in self.failures:
+                return self  # the same ceiling in a later launch
             case PointFailed():
                 return replace(self, failures=(*self.failures, record.failure))
             case CaveatFound():

@@ -13,7 +13,7 @@ from small_run import small_run
 
 from roofline.archive.document import LINE, decode, encode
 from roofline.errors import ArchiveError
-from roofline.model.run import Run
+from roofline.model.run import SCHEMA, Run
 
 SMALL = small_run()
 SMALL_BYTES = encode(SMALL)
@@ -79,10 +79,10 @@ def test_readers_derive_anew_instead_of_trusting_the_file() -> None:
 def test_samples_stand_on_one_line_and_objects_are_indented() -> None:
     lines = SMALL_BYTES.decode().splitlines()
     samples = [line for line in lines if line.lstrip().startswith('"samples_s"')]
-    assert len(samples) == len(SMALL.measurements) + len(SMALL.ceilings.all)
+    assert len(samples) == len(SMALL.measurements) + sum(len(ceiling.launches) for ceiling in SMALL.ceilings.all)
     assert all(line.rstrip(",").endswith("]") for line in samples)
     assert all(len(line) <= LINE + 20 for line in lines if line.lstrip().startswith("{"))
-    assert lines[1] == ' "schema": 1,'
+    assert lines[1] == f' "schema": {SCHEMA},'
 
 
 def test_text_outside_ascii_is_written_as_it_is() -> None:
@@ -117,9 +117,10 @@ def test_what_could_not_be_read_back_is_not_written() -> None:
 
 
 def test_a_newer_schema_asks_for_an_upgrade() -> None:
-    message = refusal(edited("schema", value=2))
+    message = refusal(edited("schema", value=SCHEMA + 1))
     assert message == (
-        "schema: found 2, this version reads 1; it was written by a newer version: upgrade roofline-suite"
+        f"schema: found {SCHEMA + 1}, this version reads {SCHEMA}; "
+        "it was written by a newer version: upgrade roofline-suite"
     )
 
 
@@ -130,7 +131,7 @@ def test_a_schema_that_is_no_version_is_refused(schema: Any) -> None:
 
 @pytest.mark.parametrize("data", [b"{}", b"[]", b"null", b"1", b'"run"', b'{"id": "x"}'])
 def test_json_that_is_no_run_is_refused(data: bytes) -> None:
-    assert refusal(data) == "not a run file: found no `schema` field at the top, expected 1"
+    assert refusal(data) == "not a run file: found no `schema` field at the top, expected 2"
 
 
 def test_a_missing_field_is_named_with_its_place() -> None:
@@ -154,6 +155,7 @@ def test_a_wrong_type_is_named_with_its_place(place: tuple[str | int, ...], valu
     assert refusal(edited(*place, value=value)) == message
 
 
+LAUNCH = ("launches", 0)
 IMPLAUSIBLE = [
     (("id",), "last", "id: found 'last'"),
     (("id",), "20261104-101500-a1b2/../x", "id: found"),
@@ -172,15 +174,15 @@ IMPLAUSIBLE = [
     (("ceilings", "compute", 1, "flop_per_cycle"), -1, "ceilings.compute[1].flop_per_cycle: found -1"),
     (("ceilings", "compute", 0, "threads"), 0, "ceilings.compute[0].threads: found 0"),
     (("ceilings", "compute", 0, "chains"), 0, "ceilings.compute[0].chains: found 0"),
-    (("ceilings", "compute", 0, "samples_s", 2), 0.0, "ceilings.compute[0].samples_s[2]: found 0.0"),
-    (("ceilings", "compute", 0, "flops_per_sample"), -1, "ceilings.compute[0].flops_per_sample: found -1"),
-    (("ceilings", "compute", 0, "clock_samples_hz"), [1], "ceilings.compute[0].clock_samples_hz: found 1 values"),
+    (("ceilings", "compute", 0, *LAUNCH, "samples_s", 2), 0.0, "ceilings.compute[0].launches[0].samples_s[2]: found"),
+    (("ceilings", "compute", 0, *LAUNCH, "amount"), -1, "ceilings.compute[0].launches[0].amount: found -1"),
+    (("ceilings", "compute", 0, *LAUNCH, "clock_samples_hz"), [1], "ceilings.compute[0].launches[0].clock_samples_hz"),
+    (("ceilings", "compute", 0, "launches"), [{"amount": 1, "samples_s": [1.0]}] * 101, "ceilings.compute[0].launches"),
     (("ceilings", "memory", 2, "byte_per_s"), -1, "ceilings.memory[2].byte_per_s: found -1"),
     (("ceilings", "memory", 2, "byte_per_cycle"), -1, "ceilings.memory[2].byte_per_cycle: found -1"),
     (("ceilings", "memory", 2, "clock_hz"), -1, "ceilings.memory[2].clock_hz: found -1"),
     (("ceilings", "memory", 0, "working_set_bytes"), 0, "ceilings.memory[0].working_set_bytes: found 0"),
     (("ceilings", "memory", 0, "unroll"), 0, "ceilings.memory[0].unroll: found 0"),
-    (("ceilings", "memory", 0, "bytes_per_sample"), -2, "ceilings.memory[0].bytes_per_sample: found -2"),
     (("levels", 0, "shared_by"), 0, "levels[0].shared_by: found 0"),
     (("levels", 0, "effective_bytes"), 0, "levels[0].effective_bytes: found 0"),
     (("sweep", 1, "byte_per_s"), 0, "sweep[1].byte_per_s: found 0"),
@@ -208,8 +210,10 @@ def test_an_implausible_value_is_named_with_its_place(place: tuple[str | int, ..
 
 
 def test_a_million_samples_of_one_point_are_refused() -> None:
-    data = edited("ceilings", "compute", 0, "samples_s", value=[0.001] * 100_001)
-    assert refusal(data).startswith("ceilings.compute[0].samples_s: found 100001 values, expected at most 100000")
+    data = edited("ceilings", "compute", 0, "launches", 0, "samples_s", value=[0.001] * 100_001)
+    assert refusal(data).startswith(
+        "ceilings.compute[0].launches[0].samples_s: found 100001 values, expected at most 100000"
+    )
 
 
 def test_a_measurement_that_failed_may_have_no_samples() -> None:

@@ -171,8 +171,8 @@ def test_a_journal_without_its_first_line_is_refused(tmp_path: Path, damage) -> 
 
 def test_a_first_line_of_a_newer_schema_asks_for_an_upgrade(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.part"
-    path.write_bytes(line_of(json.dumps({"schema": 2})))
-    with pytest.raises(ArchiveError, match=r"line 1: schema: found 2, .*upgrade"):
+    path.write_bytes(line_of(json.dumps({"schema": 3})))
+    with pytest.raises(ArchiveError, match=r"line 1: schema: found 3, .*upgrade"):
         load(path)
 
 

@@ -64,7 +64,7 @@ def test_every_released_schema_has_a_golden_file(version: int) -> None:
 
 def test_the_golden_file_of_schema_1_loads_to_known_values() -> None:
     run = load(ARCHIVES / "schema-1.json")
-    assert (run.schema, run.id, run.started_utc) == (1, "20261104-101500-a1b2", "2026-11-04T10:15:00Z")
+    assert (run.schema, run.id, run.started_utc) == (SCHEMA, "20261104-101500-a1b2", "2026-11-04T10:15:00Z")
     assert (run.label, run.revision, run.complete, run.reason) == ("sample", "0123abc+dirty", True, None)
     assert run.argv == ("bench", "all")
     assert run.plan["threads"] == [1, 2]
@@ -82,7 +82,9 @@ def test_the_golden_file_of_schema_1_loads_to_known_values() -> None:
     assert (scalar.name, scalar.chains, scalar.audited) == ("scalar fma f64 ×1", 12, True)
     assert scalar.audit is not None
     assert scalar.audit.instructions == {"vfmadd231pd": 12}
-    assert scalar.flop_per_s == scalar.flops_per_sample / min(scalar.samples_s) == 14559051462.054276
+    (launch,) = scalar.launches
+    assert (launch.amount, len(launch.samples_s), len(launch.clock_samples_hz)) == (2**24, 9, 9)
+    assert scalar.flop_per_s == launch.best_per_s == 14559051462.054276
     load_l1 = run.ceilings.memory[0]
     assert (load_l1.name, load_l1.working_set_bytes, load_l1.unroll) == ("L1 load scalar ×1", 16384, 8)
     assert run.levels[2].effective_bytes == 16 * 2**20

@@ -9,7 +9,8 @@ import pytest
 from msgspec.structs import replace
 from sample_host import sample_machine
 
-from bench.plans import MODES, plan_for
+from bench.modes import MODES
+from bench.plans import plan_for
 from roofline.errors import UnknownName, UsageError
 from roofline.kernels.registry import all_kernels
 from roofline.measurement.plan import ComputePoint, KernelPoint, MemoryPoint, Plan, SweepPoints
@@ -46,17 +47,44 @@ def kernel_points(plan: Plan) -> list[KernelPoint]:
 @pytest.mark.parametrize("mode", MODES)
 def test_levels_come_first_then_ceilings_then_kernels(mode: str) -> None:
     plan = planned(mode)
-    kinds = list(dict.fromkeys(type(point) for point in plan.points))
-    assert kinds == [SweepPoints, ComputePoint, MemoryPoint, KernelPoint]
+    kinds = [
+        "levels" if isinstance(p, SweepPoints) else "kernel" if isinstance(p, KernelPoint) else "ceiling"
+        for p in plan.points
+    ]
+    assert list(dict.fromkeys(kinds)) == ["levels", "ceiling", "kernel"]
     assert Counter(type(point) for point in plan.points)[SweepPoints] == 1
     assert (plan.mode, plan.budget_s) == (mode, MODES[mode].budget_s)
     assert plan.memory_budget_bytes == 2**30
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_no_point_stands_in_a_plan_twice(mode: str) -> None:
-    names = [point.name for point in planned(mode).points]
-    assert len(set(names)) == len(names)
+def test_no_point_stands_twice_in_one_launch(mode: str) -> None:
+    points = [(point.launch, point.name) for point in planned(mode).points]
+    assert len(set(points)) == len(points)
+
+
+@pytest.mark.parametrize(("mode", "launches"), [("quick", 1), ("all", 3), ("ceilings", 3), ("run", 3), ("thorough", 8)])
+def test_ceilings_are_measured_in_so_many_launches_and_kernels_in_the_last(mode: str, launches: int) -> None:
+    plan = planned(mode)
+    assert plan.launches == launches
+    assert [point.launch for point in plan.points] == sorted(point.launch for point in plan.points)
+    assert {point.launch for point in kernel_points(plan)} == {launches}
+    first = {point.name for point in plan.points if point.launch == 1}
+    assert {point.name for point in plan.points if not isinstance(point, KernelPoint)} <= first
+    for launch in range(1, launches + 1):
+        fma = {point.name for point in compute_points(plan) if point.launch == launch and point.op == "fma"}
+        assert len(fma) == 4 * 2 * 2
+
+
+def test_each_launch_measures_in_an_order_of_its_own_that_the_seed_decides() -> None:
+    def order(plan: Plan, launch: int) -> list[str]:
+        return [point.name for point in plan.points if point.launch == launch]
+
+    one, same, other = planned("ceilings", (), seed=1), planned("ceilings", (), seed=1), planned("ceilings", (), seed=2)
+    assert one == same
+    assert set(order(one, 2)) == set(order(one, 3))
+    assert order(one, 2) != order(one, 3)
+    assert order(one, 3) != order(other, 3)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -173,7 +201,8 @@ def test_named_kernels_run_with_the_ceilings_that_they_need() -> None:
 def test_ceilings_alone_have_no_kernels_and_a_smaller_budget() -> None:
     plan = planned("ceilings", ())
     assert kernel_points(plan) == []
-    assert memory_points(plan) == memory_points(planned("all"))
+    assert {p.name for p in memory_points(plan)} == {p.name for p in memory_points(planned("all"))}
+    assert len(memory_points(plan)) > len(memory_points(planned("all")))  # later launches repeat every one of them
     assert 0 < plan.budget_s < MODES["all"].budget_s
 
 

@@ -6,8 +6,8 @@ import pytest
 from ceilings_of import compute, memory
 from msgspec.structs import replace
 
-from roofline.measurement.verdict import NOISY_SPREAD, doubts, judged, level_of, too_low
-from roofline.model.ceilings import Ceilings, ComputeCeiling, MemoryCeiling
+from roofline.measurement.verdict import NOISY_SPREAD, judged, level_of, too_low
+from roofline.model.ceilings import Ceilings
 from roofline.model.measurement import TOLERANCE_PERCENT, Measurement
 from roofline.model.run import Level
 from roofline.model.work import Work
@@ -148,46 +148,3 @@ def test_a_footprint_lies_in_the_nearest_level_that_holds_it(footprint: int, thr
 def test_without_levels_everything_lies_in_dram() -> None:
     assert level_of(8, 1, ()) == "DRAM"
     assert level_of(8, 1, (Level(name="L1"), Level(name="DRAM"))) == "DRAM"
-
-
-def _compute(isa: str, threads: int, rate: float) -> ComputeCeiling:
-    return ComputeCeiling(
-        isa=isa, dtype="f64", op="fma", threads=threads, flop_per_s=rate, flop_per_cycle=1.0, clock_hz=1e9, chains=8,
-        audited=True,
-    )  # fmt: skip
-
-
-def _memory(level: str, threads: int, rate: float) -> MemoryCeiling:
-    return MemoryCeiling(
-        level=level, pattern="load", isa="avx2", threads=threads, byte_per_s=rate, byte_per_cycle=1.0, clock_hz=1e9,
-        working_set_bytes=1, unroll=8, audited=True,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("ceiling", "codes"),
-    [
-        (_compute("scalar", 2, 10.0), ("CORES",)),
-        (_compute("scalar", 2, 18.5), ()),
-        (_compute("avx2", 1, 9.0), ("WIDTH",)),
-        (_compute("avx2", 1, 9.9), ()),
-        (_memory("L1", 2, 100.0), ("CORES",)),
-        (_memory("L1", 2, 190.0), ()),
-        (_memory("L3", 2, 100.0), ()),
-    ],
-)
-def test_a_ceiling_that_contradicts_the_others_is_doubted(
-    ceiling: ComputeCeiling | MemoryCeiling, codes: tuple[str, ...]
-) -> None:
-    known = Ceilings(compute=(_compute("scalar", 1, 10.0),), memory=(_memory("L1", 1, 100.0), _memory("L3", 1, 100.0)))
-    assert doubts(ceiling, known, ["L1", "L2"]) == codes
-
-
-@pytest.mark.parametrize(("clock_hz", "codes"), [(3.01e9, ()), (2.7e9, ("CLOCK",)), (3.4e9, ("CLOCK",))])
-def test_a_clock_that_others_of_its_isa_and_threads_did_not_hold_is_doubted(
-    clock_hz: float, codes: tuple[str, ...]
-) -> None:
-    known = Ceilings(compute=(compute(100e9), compute(90e9, dtype="f32"), compute(100e9, isa="avx512")))
-    one = replace(compute(100e9, dtype="f32"), op="add", clock_hz=clock_hz)
-    assert doubts(one, known, []) == codes
-    assert doubts(replace(one, threads=2), known, []) == ()  # more threads may well hold a lower clock

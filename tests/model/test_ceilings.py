@@ -51,15 +51,15 @@ def test_levels_come_nearest_first_and_threads_ascend() -> None:
 
 def test_one_more_ceiling_goes_to_its_kind_and_leaves_the_old_value_alone() -> None:
     grown = Ceilings().with_ceiling(HIGH).with_ceiling(L2).with_ceiling(LOW)
-    assert grown == Ceilings(compute=(HIGH, LOW), memory=(L2,))
-    assert grown.all == (HIGH, LOW, L2)
+    assert grown == Ceilings(compute=(LOW, HIGH), memory=(L2,))
+    assert grown.all == (LOW, HIGH, L2)
     assert Ceilings() == Ceilings(compute=(), memory=())
 
 
 def test_a_ceiling_takes_the_place_of_one_with_its_name() -> None:
     raised = replace(HIGH, flop_per_s=2 * HIGH.flop_per_s)
     grown = Ceilings(compute=(HIGH, LOW)).with_ceiling(raised)
-    assert grown.compute == (raised, LOW)
+    assert grown.compute == (LOW, raised)
 
 
 def test_a_compute_ceiling_is_flat_and_a_memory_ceiling_rises() -> None:

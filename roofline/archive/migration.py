@@ -1,0 +1,59 @@
+"""Documents of earlier versions, turned into what this version reads. Files themselves are never rewritten."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_MONO = {"CORES": "MONO", "WIDTH": "MONO"}
+_OF_SAMPLES = "NO_FLAT_TOP"
+_AMOUNTS = {"compute": "flops_per_sample", "memory": "bytes_per_sample"}
+
+
+def upgraded(tree: Any) -> Any:
+    """Return the document as schema 2, from schema 1; anything else as it is.
+
+    Parts that are not what schema 1 says stay as they are, for the reader to refuse.
+    """
+    if not isinstance(tree, dict) or tree.get("schema") != 1:
+        return tree
+    ceilings = tree.get("ceilings")
+    if not isinstance(ceilings, dict):
+        return {**tree, "schema": 2}
+    return {
+        **tree,
+        "schema": 2,
+        "ceilings": {
+            **ceilings,
+            **{
+                kind: [with_launches(ceiling, amount) for ceiling in ceilings[kind]]
+                for kind, amount in _AMOUNTS.items()
+                if isinstance(ceilings.get(kind), list)
+            },
+        },
+    }
+
+
+def upgraded_record(tree: Any) -> Any:
+    """Return a record of a journal of schema 1 as one of schema 2; anything else as it is."""
+    if not isinstance(tree, dict) or tree.get("record") not in _AMOUNTS:
+        return tree
+    return {**tree, "ceiling": with_launches(tree.get("ceiling"), _AMOUNTS[tree["record"]])}
+
+
+def with_launches(ceiling: Any, amount: str) -> Any:
+    """Return a ceiling of schema 1 with its samples as its only launch; `amount` is the field that held theirs."""
+    if not isinstance(ceiling, dict) or "launches" in ceiling:
+        return ceiling
+    fields = dict(ceiling)
+    launch = {
+        "amount": fields.pop(amount, 0),
+        "samples_s": fields.pop("samples_s", []),
+        "clock_samples_hz": fields.pop("clock_samples_hz", []),
+    }
+    caveats = fields.get("caveats", [])
+    if isinstance(caveats, list):
+        fields["caveats"] = list(
+            dict.fromkeys(_MONO.get(code, code) if isinstance(code, str) else code for code in caveats)
+        )
+        launch["caveats"] = [code for code in caveats if code == _OF_SAMPLES]
+    return {**fields, "launches": [launch]} if launch["samples_s"] else fields
