@@ -11,6 +11,7 @@ from roofline.archive.migration import upgraded
 from roofline.archive.plausibility import run_defects, without_the_impossible
 from roofline.archive.tree import defects, parse, shown
 from roofline.errors import ArchiveError
+from roofline.model.grade import Grade, grade_of
 from roofline.model.measurement import Derived, Measurement
 from roofline.model.run import SCHEMA, Run
 
@@ -28,12 +29,13 @@ class RunDocument(Run, frozen=True, kw_only=True):
     """A run as archived."""
 
     measurements: tuple[MeasurementDocument, ...] = ()
+    grade: Grade | None = None
 
 
 def encode(run: Run) -> bytes:
     """Write a run as its JSON document.
 
-    Each measurement carries a `derived` object: `median_s, interval_s, spread, flop_per_s, byte_per_s,
+    The run carries a `grade` with its `letter` and `reasons`. Each measurement carries a `derived` object: `median_s, interval_s, spread, flop_per_s, byte_per_s,
     flop_per_byte, percent_of_roof, percent_as_timed, roof_flop_per_s, bound, percent_of_ceiling`. Raises
     ArchiveError naming the field for anything that `decode` would refuse, so that what is written can be read.
     """
@@ -44,6 +46,7 @@ def encode(run: Run) -> bytes:
         MeasurementDocument(**msgspec.structs.asdict(measurement), derived=checked.derived(measurement))
         for measurement in checked.measurements
     )
+    fields["grade"] = grade_of(checked)
     return (_written(to_tree(RunDocument(**fields), source), "") + "\n").encode("utf-8")
 
 

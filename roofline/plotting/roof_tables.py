@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roofline.model.ceilings import PATTERN_WRITE_SHARE, ComputeCeiling, MemoryCeiling
+from roofline.model.ceilings import PATTERN_WRITE_SHARE, Ceiling, ComputeCeiling, MemoryCeiling
 from roofline.model.isa import ISAS
 from roofline.model.run import Level, Run
 from roofline.plotting.table import Column, Row, Table
@@ -26,8 +26,10 @@ def compute_table(run: Run) -> Table:
         Column("flop/cycle", right=True, spare=2),
         Column("held clock", right=True, spare=3),
         Column("op/cycle (off ports)", right=True, spare=1),
-        Column("chains", right=True, spare=5),
-        Column("audited", spare=4),
+        Column("sustained", right=True, spare=4),
+        Column("launches", right=True, spare=5),
+        Column("chains", right=True, spare=7),
+        Column("audited", spare=6),
     )
     grouped: dict[tuple[str, int], list[Row]] = {}
     for ceiling in run.ceilings.compute:
@@ -40,6 +42,8 @@ def compute_table(run: Run) -> Table:
             f"{ceiling.flop_per_cycle:.2f}",
             frequency(ceiling.clock_hz),
             _ports(run.machine.arch, ceiling),
+            _sustained(ceiling),
+            _launches(ceiling),
             str(ceiling.chains),
             _audited(ceiling),
         )
@@ -57,8 +61,10 @@ def memory_table(run: Run) -> Table:
         *(Column(printable(pattern), right=True, spare=1) for pattern in patterns),
         Column("best", spare=2),
         Column("B/cycle", right=True, spare=3),
-        Column("set/thread", right=True, spare=4),
-        Column("audited", spare=5),
+        Column("sustained", right=True, spare=4),
+        Column("launches", right=True, spare=5),
+        Column("set/thread", right=True, spare=6),
+        Column("audited", spare=7),
     )
     groups = tuple(
         tuple(
@@ -92,6 +98,8 @@ def _memory_row(run: Run, level: str, threads: int, patterns: list[str], best: M
         *("-" if ceiling is None else giga(ceiling.byte_per_s) for ceiling in of_pattern),
         printable(f"{best.pattern} {best.isa}"),
         f"{best.byte_per_cycle:.1f}",
+        _sustained(best),
+        _launches(best),
         memory_size(best.working_set_bytes),
         _audited(best),
     )
@@ -116,8 +124,18 @@ def _size(size_bytes: int | None) -> str:
     return "-" if size_bytes is None else memory_size(size_bytes)
 
 
-def _audited(ceiling: ComputeCeiling | MemoryCeiling) -> str:
+def _audited(ceiling: Ceiling) -> str:
     return "yes" if ceiling.audited else "NO"
+
+
+def _sustained(ceiling: Ceiling) -> str:
+    return giga(ceiling.sustained_per_s) if ceiling.sustained_per_s else "-"
+
+
+def _launches(ceiling: Ceiling) -> str:
+    """Write how many launches of a worker measured it, and how far their best samples lie apart in all."""
+    count = len(ceiling.launches)
+    return f"{count} ({100 * ceiling.spread:.1f} %)" if count > 1 else str(count or "-")
 
 
 def _ports(arch: str, ceiling: ComputeCeiling) -> str:

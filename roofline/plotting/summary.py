@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 from roofline.model.ceilings import CAVEAT_MEANINGS
+from roofline.model.grade import grade_of
 from roofline.model.machine import Machine
 from roofline.model.run import Run
 from roofline.plotting.kernel_tables import kernel_tables
@@ -21,7 +22,7 @@ NAMED = 8
 
 
 def tables(run: Run) -> tuple[Table, ...]:
-    """Return all tables of a run that have rows: machine, roof, levels, kernels, failures, caveats."""
+    """Return all tables of a run that have rows: machine, roof, levels, kernels, failures, caveats, grade."""
     return tuple(
         table
         for table in (
@@ -30,6 +31,7 @@ def tables(run: Run) -> tuple[Table, ...]:
             *kernel_tables(run),
             failures_table(run),
             caveats_table(run),
+            grade_table(run),
         )
         if table.rows
     )
@@ -118,6 +120,15 @@ def caveats_table(run: Run) -> Table:
             numbers.setdefault(code, []).append(name)
     of_numbers = [(printable(code), printable(_told(code, names))) for code, names in numbers.items()]
     return Table("Caveats", columns, tuple(filter(None, (tuple(of_run), tuple(of_numbers)))))
+
+
+def grade_table(run: Run) -> Table:
+    """Return how far the numbers can be trusted, and what costs better grades; no rows where nothing was measured."""
+    if not (run.ceilings.all or run.measurements):
+        return Table("Grade", (), ())
+    grade = grade_of(run)
+    rows = tuple((printable(reason),) for reason in grade.reasons or ("nothing was found against it",))
+    return Table(f"Grade: {grade.letter}, {grade.meaning}", (Column("because", wraps=True),), (rows,))
 
 
 def _told(code: str, names: list[str]) -> str:

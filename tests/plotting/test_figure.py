@@ -4,6 +4,7 @@ import dataclasses
 from math import log10
 
 import pytest
+from ceilings_of import launch
 from lettering_of import overlapping, texts, written_on
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -188,3 +189,21 @@ def test_an_unknown_dtype_or_thread_count_is_refused_with_what_there_is(run: Run
         draw(run, dtype="f16")
     with pytest.raises(UsageError, match="nothing of 7 threads, only of 1, 2"):
         draw(run, threads=7)
+
+
+def test_a_sustained_roof_is_drawn_and_named_only_where_it_lies_below_the_burst(run: Run, figure: Figure) -> None:
+    assert [line for axes in figure.axes for line in axes.lines if line.get_gid() == "sustained"] == []
+    slow = tuple(
+        replace(ceiling, launches=(launch(ceiling.byte_per_s, 0.8 * ceiling.byte_per_s, 0.8 * ceiling.byte_per_s),))
+        if ceiling.level == "DRAM"
+        else ceiling
+        for ceiling in run.ceilings.memory
+    )
+    bursting = draw(replace(run, ceilings=replace(run.ceilings, memory=slow)))
+    dashed = [line for axes in bursting.axes for line in axes.lines if line.get_gid() == "sustained"]
+    assert len(dashed) == 2
+    assert any(text.text.startswith("Dashed: sustained") for text in written_on(bursting))
+
+
+def test_the_grade_stands_on_the_figure(figure: Figure) -> None:
+    assert any(text.text.startswith("Grade ") for text in written_on(figure))

@@ -11,7 +11,8 @@ from roofline.plotting.summary import caveats_table, failures_table, machine_lin
 def test_tables_come_in_reading_order(run: Run) -> None:
     titles = [table.title for table in tables(run)]
     assert titles[:4] == ["Machine", "Roof: compute", "Roof: memory, GB/s", "Memory levels"]
-    assert titles[-2:] == ["Failures", "Caveats"]
+    assert titles[-3:-1] == ["Failures", "Caveats"]
+    assert titles[-1].startswith("Grade: ")
 
 
 def test_a_run_that_measured_nothing_shows_where_it_ran_and_no_empty_table() -> None:
@@ -39,7 +40,7 @@ def test_caveats_of_single_numbers_follow_those_of_the_run(run: Run) -> None:
     ceilings = tuple(replace(ceiling, caveats=("NO_FLAT_TOP",)) for ceiling in run.ceilings.compute[:2])
     measurement = replace(run.measurements[0], caveats=("few samples",))
     marked = replace(run, ceilings=Ceilings(compute=ceilings), measurements=(measurement,))
-    caveats = tables(marked)[-1]
+    caveats = caveats_table(marked)
     assert len(caveats.groups[0]) == len(run.caveats)
     assert caveats.groups[1] == (
         ("NO_FLAT_TOP", f"{CAVEAT_MEANINGS['NO_FLAT_TOP']}: {ceilings[0].name}, {ceilings[1].name}"),

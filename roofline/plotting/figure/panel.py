@@ -8,7 +8,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from roofline.model.ceilings import ComputeCeiling, MemoryCeiling
+from roofline.model.ceilings import Ceiling, ComputeCeiling, MemoryCeiling
 from roofline.model.run import Run
 from roofline.plotting.ceiling_label import short_name
 from roofline.plotting.figure import style
@@ -31,6 +31,8 @@ RIDGE: dict[str, Any] = {
 }
 
 
+BURST_SHARE = 0.97
+"""A ceiling whose median sample reaches less of its best one is drawn twice: burst and, dashed, sustained."""
 OWN_ROOF_WIDTH = 1.09
 """The bar reaches from intensity / this to intensity x this."""
 
@@ -71,10 +73,15 @@ def draw_panel(axes: Axes, scene: Scene, span: Span, palette: Palette) -> None:
     draw_scales(axes, span, scene.rate_unit, f"arithmetic intensity, {scene.intensity_unit} (compulsory traffic)")
     memory = [(ceiling, _memory_line(ceiling, scene, span)) for ceiling in scene.memory]
     compute = [(ceiling, _compute_line(ceiling, scene, span)) for ceiling in scene.compute]
-    for rank, (_, line) in reversed(list(enumerate(compute))):
+    for rank, (roof, line) in reversed(list(enumerate(compute))):
         stroke(axes, span, line, style.INK if rank == 0 else "#8a8a8a", 2.0 if rank == 0 else 1.2, 2)
+        if rank == 0 and is_burst(roof):
+            stroke(axes, span, _sustained(line, roof, span), style.INK, 0.9, 2, gid="sustained", dashed=True)
     for ceiling, line in reversed(memory):
-        stroke(axes, span, line, palette.colour(ceiling.level), 1.8, 3)
+        colour = palette.colour(ceiling.level)
+        stroke(axes, span, line, colour, 1.8, 3)
+        if is_burst(ceiling):
+            stroke(axes, span, _sustained(line, ceiling, span), colour, 0.9, 2.9, gid="sustained", dashed=True)
     ridges = _ridges(scene)
     for place in ridges:
         axes.plot(*([value] for value in place), "o", **RIDGE)
@@ -93,6 +100,18 @@ def draw_panel(axes: Axes, scene: Scene, span: Span, palette: Palette) -> None:
         text += f" {scene.rate_unit}"
         write_label(axes, span, paper, group[0][1], text, style.INK, "compute roof")
     write_numbers(axes, span, scene.drawn, [*lines, *own_roofs], paper.labels)
+
+
+def is_burst(ceiling: Ceiling) -> bool:
+    """Whether the best samples of a ceiling are so far above its median ones that both are drawn."""
+    return 0 < ceiling.sustained_per_s < BURST_SHARE * ceiling.per_s
+
+
+def _sustained(line: Line, ceiling: Ceiling, span: Span) -> Line:
+    """Return the line of the median samples, below that of the best ones."""
+    share = ceiling.sustained_per_s / ceiling.per_s
+    (x0, y0), (x1, y1) = span.value(*line.start), span.value(*line.end)
+    return Line(span.pixel(x0, y0 * share), span.pixel(x1, y1 * share))
 
 
 def _own_roof(axes: Axes, span: Span, point: Point, palette: Palette) -> list[Line]:
