@@ -35,9 +35,10 @@ class RunDocument(Run, frozen=True, kw_only=True):
 def encode(run: Run) -> bytes:
     """Write a run as its JSON document.
 
-    The run carries a `grade` with its `letter` and `reasons`. Each measurement carries a `derived` object: `median_s, interval_s, spread, flop_per_s, byte_per_s,
-    flop_per_byte, percent_of_roof, percent_as_timed, roof_flop_per_s, bound, percent_of_ceiling`. Raises
-    ArchiveError naming the field for anything that `decode` would refuse, so that what is written can be read.
+    The run carries a `grade` with its `letter` and `reasons`. Each measurement carries a `derived` object: `median_s,
+    interval_s, spread, flop_per_s, byte_per_s, flop_per_byte, percent_of_roof, percent_as_timed, roof_flop_per_s,
+    bound, percent_of_ceiling`. Raises ArchiveError naming the field for anything that `decode` would refuse, so that
+    what is written can be read.
     """
     source = f"run {shown(run.id)}"
     checked = from_tree(to_tree(run, source), source)
