@@ -16,6 +16,9 @@ def upgraded(tree: Any) -> Any:
     """
     if not isinstance(tree, dict) or tree.get("schema") != 1:
         return tree
+    tree = {**tree}
+    if isinstance(tree.get("measurements"), list):
+        tree["measurements"] = [with_compiled(measurement) for measurement in tree["measurements"]]
     ceilings = tree.get("ceilings")
     if not isinstance(ceilings, dict):
         return {**tree, "schema": 2}
@@ -35,9 +38,22 @@ def upgraded(tree: Any) -> Any:
 
 def upgraded_record(tree: Any) -> Any:
     """Return a record of a journal of schema 1 as one of schema 2; anything else as it is."""
-    if not isinstance(tree, dict) or tree.get("record") not in _AMOUNTS:
+    if not isinstance(tree, dict):
+        return tree
+    if tree.get("record") == "measurement":
+        return {**tree, "measurement": with_compiled(tree.get("measurement"))}
+    if tree.get("record") not in _AMOUNTS:
         return tree
     return {**tree, "ceiling": with_launches(tree.get("ceiling"), _AMOUNTS[tree["record"]])}
+
+
+def with_compiled(measurement: Any) -> Any:
+    """Return a measurement that says whether its code was compiled here: in schema 1 only a library had no register."""
+    if not isinstance(measurement, dict) or measurement.get("vector_register") is not None:
+        return measurement
+    codes = measurement.get("status_codes")
+    removed = isinstance(codes, list) and "DCE" in codes
+    return {**measurement, "compiled": removed}
 
 
 def with_launches(ceiling: Any, amount: str) -> Any:

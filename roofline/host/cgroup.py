@@ -26,6 +26,26 @@ def cpu_quota(tree: Tree) -> float | None:
     return min(quotas, default=None)
 
 
+def throttle_files(tree: Tree) -> tuple[str, ...]:
+    """Return the files that count how long a quota has kept the process stopped, of all ancestors.
+
+    A group's `cpu.stat` counts only what its own quota did; `cpu.stat.local`, where there is one, what it suffered.
+    """
+    names = ("cpu.stat", "cpu.stat.local")
+    paths = (f"{folder}/{name}" for folder in _folders(tree, "cpu") for name in names)
+    return tuple(path for path in paths if throttled_s(tree, path) is not None)
+
+
+def throttled_s(tree: Tree, path: str) -> float | None:
+    """Return the seconds of throttling that one of these files counts; None when it counts none."""
+    counted = fields((tree.text(path) or "").splitlines(), separator=" ")
+    for name, per_s in (("throttled_usec", 1e6), ("throttled_time", 1e9)):
+        number = whole_number(counted.get(name))
+        if number is not None and number >= 0:
+            return number / per_s
+    return None
+
+
 def memory_limit_bytes(tree: Tree) -> int | None:
     """Return the tightest memory limit of all ancestors; None when there is none."""
     return min((limit for _, limit in _memory_limits(tree)), default=None)

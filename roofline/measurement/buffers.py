@@ -23,7 +23,11 @@ class Arena:
     def __init__(self, size_bytes: int) -> None:
         """Reserve at least `size_bytes`. Raises MemoryError or OSError when the system refuses."""
         self.size_bytes = -(-size_bytes // HUGE_PAGE_BYTES) * HUGE_PAGE_BYTES
-        self._mapping = mmap.mmap(-1, self.size_bytes + HUGE_PAGE_BYTES)
+        length = self.size_bytes + HUGE_PAGE_BYTES
+        if hasattr(mmap, "MAP_PRIVATE"):  # shared, Python's default, is a file to Linux: it rarely gets huge pages
+            self._mapping = mmap.mmap(-1, length, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        else:
+            self._mapping = mmap.mmap(-1, length)
         if hasattr(mmap, "MADV_HUGEPAGE"):
             with suppress(OSError):  # a kernel without transparent huge pages: ordinary pages then
                 self._mapping.madvise(mmap.MADV_HUGEPAGE)

@@ -136,6 +136,16 @@ def core_capacity(levels: Sequence[Level], threads: int) -> Capacity:
     return capacity_of([_capacity(level) // min(threads, level.shared_by) for level in caches], threads)
 
 
+def level_of(footprint_bytes: int, threads: int, levels: Sequence[Level]) -> str:
+    """Return the nearest level that holds a footprint which `threads` cores work on together; else DRAM."""
+    for level in levels:
+        known = [size for size in (level.effective_bytes, level.reported_bytes) if size is not None]
+        instances = -(-threads // level.shared_by)
+        if level.name != "DRAM" and known and footprint_bytes <= min(known) * instances:
+            return level.name
+    return "DRAM"
+
+
 def _capacity(level: Level) -> int:
     """What the level holds: the smaller of what was measured and what is reported."""
     known = [size for size in (level.effective_bytes, level.reported_bytes) if size is not None]

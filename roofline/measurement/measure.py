@@ -9,13 +9,13 @@ from time import sleep
 from roofline.errors import MeasurementError
 from roofline.kernels.kernel import Kernel
 from roofline.measurement.compute import ComputeProbe
-from roofline.measurement.levels import core_capacity, working_set_bytes
+from roofline.measurement.levels import core_capacity, level_of, working_set_bytes
 from roofline.measurement.memory import MemoryProbe
 from roofline.measurement.plan import KernelPoint
 from roofline.measurement.probe import Sampler, Stage
 from roofline.measurement.sampling import calibrate, is_precise
 from roofline.measurement.subject import Subject, prepare
-from roofline.measurement.verdict import level_of
+from roofline.measurement.witness import Note
 from roofline.model.ceilings import Ceiling, Ceilings, ComputeCeiling
 from roofline.model.isa import Isa, isa_of_register
 from roofline.model.measurement import Measurement
@@ -34,6 +34,8 @@ _SETTLE_S = 0.5e-3
 _ROOF_SAMPLES = 2
 """Roof samples per block, of which the better counts: an interrupt in one must not make the kernel look good."""
 _N_MULTIPLE = 64
+_DOUBLINGS = 3
+"""Samples of each length, to see that twice the repeats take twice the time."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,8 @@ class KernelProbe:
         subject = prepare(kernel, n, point.dtype, self.stage.team, point.threads, capacity)
         register = subject.register()
         own = self._own_ceiling(ceilings, point, level, work, register)
-        with subject.limits():
-            repeats, samples_s, clock_hz, roof_rates, stopped = self._alternate(subject, own, budget_s)
+        with subject.limits(), self.stage.witness.watch() as note:
+            repeats, samples_s, clock_hz, roof_rates, stopped = self._alternate(subject, own, budget_s, note)
         subject.confirm()
         return Measurement(
             kernel=kernel.name,
@@ -87,6 +89,8 @@ class KernelProbe:
             tolerance=subject.tolerance,
             vector_register=register,
             stopped=stopped,
+            compiled=kernel.compiled,
+            evidence=note.evidence(subject.data()),
         )
 
     def _check_memory(self, footprint_bytes: int) -> None:
@@ -126,19 +130,31 @@ class KernelProbe:
         return self.memory.sampler(isa, own.pattern, shape, own.threads, own.working_set_bytes)[0]
 
     def _alternate(
-        self, subject: Subject, own: Ceiling | None, budget_s: float
+        self, subject: Subject, own: Ceiling | None, budget_s: float, note: Note
     ) -> tuple[int, list[float], list[float], list[float], str]:
-        """Time roof, kernel, roof, kernel, ..., roof until the median is precise or the budget is spent."""
+        """Time roof, kernel, roof, kernel, ..., roof until the median is precise or the budget is spent.
+
+        A sample in which the clock did not move forward is taken again. Raises MeasurementError when it never does.
+        """
         deadline = self.stage.clock() + budget_s
         sampler = self._roof_sampler(own) if own is not None else None
         repeats = calibrate(lambda count: subject.take(count)[0], self.stage.sample_s)
+        note.doubled = _doubled(subject, repeats)
         samples_s: list[float] = []
         clock_hz: list[float] = []
         roof_rates = [sampler.best_rate(_ROOF_SAMPLES)] if sampler else []
         while True:
             if repeats > 1:
                 subject.take(1)  # the roof's block has taken the caches
-            interval_s, hz = subject.take(repeats)
+            with note.sample():
+                interval_s, hz = subject.take(repeats)
+            if interval_s <= 0:
+                note.clock_steps_back += 1
+                if note.clock_steps_back > _MOST_SAMPLES:
+                    raise MeasurementError(
+                        f"the clock did not move forward in {_MOST_SAMPLES} samples; mend its source"
+                    )
+                continue
             samples_s.append(interval_s / repeats)
             clock_hz.append(hz)
             if subject.threads > 1:
@@ -153,3 +169,15 @@ class KernelProbe:
             late_s = self.stage.clock() - deadline
             if late_s >= 0 and (len(samples_s) >= _FEWEST_SAMPLES or late_s >= _PATIENCE_S):
                 return repeats, samples_s, clock_hz, roof_rates, "budget"
+
+
+def _doubled(subject: Subject, repeats: int) -> float | None:
+    """Return the time of twice the repeats over that of the repeats, each the best of several; None for one repeat.
+
+    A call that fills a sample by itself is not divided by anything: it cannot be a loop that the compiler emptied.
+    """
+    if repeats < 2:
+        return None
+    single_s = min(subject.take(repeats)[0] for _ in range(_DOUBLINGS))
+    double_s = min(subject.take(2 * repeats)[0] for _ in range(_DOUBLINGS))
+    return double_s / single_s if single_s > 0 else None

@@ -14,9 +14,11 @@ from roofline.errors import CodegenError, MeasurementError
 from roofline.kernels.kernel import numpy_type
 from roofline.measurement.blocks import CHAIN_TURNS, Intervals, stream_block, take
 from roofline.measurement.buffers import Arena, array_offsets
+from roofline.measurement.data_evidence import data_evidence
 from roofline.measurement.probe import Sampler, Stage, collect, least_of_the_best
 from roofline.measurement.sampling import calibrate
 from roofline.model.ceilings import Audit, MemoryCeiling
+from roofline.model.evidence import DataEvidence
 from roofline.model.isa import DTYPE_BITS, Isa
 from roofline.units import memory_size
 
@@ -68,6 +70,7 @@ class MemoryProbe:
         self.stage = stage
         self._arenas: list[Arena] = []
         self._blank_bytes = 0
+        self._data: DataEvidence | None = None
 
     def reserve(self, size_bytes: int) -> None:
         """Give every thread a written arena of at least `size_bytes`. Raises MeasurementError when refused."""
@@ -87,6 +90,7 @@ class MemoryProbe:
                 f"no memory for {self.stage.team.threads} buffers of {memory_size(size_bytes)} ({refused}); "
                 "raise the memory limit or use fewer threads"
             ) from refused
+        self._data = data_evidence([arena.bytes[:size_bytes].view(np.float64) for arena in self._arenas], [])
 
     def measure(
         self,
@@ -106,7 +110,7 @@ class MemoryProbe:
         shape = self._best_shape(isa, pattern, threads, working_set_bytes) if shape is None else shape
         _, audit = stream_code(isa, pattern, shape)
         sampler, used_bytes = self.sampler(isa, pattern, shape, threads, working_set_bytes)
-        launch = collect(sampler, self.stage, budget_s, _FLAT_WITHIN)
+        launch = collect(sampler, self.stage, budget_s, _FLAT_WITHIN, self._data)
         return MemoryCeiling(
             level=level,
             pattern=pattern,

@@ -6,9 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from roofline.errors import MeasurementError
 from roofline.measurement.blocks import Intervals, compiled_clock_quality
 from roofline.measurement.sampling import has_flat_top
 from roofline.measurement.team import Team
+from roofline.measurement.witness import Witness
+from roofline.model.evidence import DataEvidence
+from roofline.model.judging import Circumstances, verdict_of
 from roofline.model.launch import Launch
 
 SEARCH_SAMPLES = 6
@@ -46,26 +50,58 @@ class Stage:
     clock: Callable[[], float]
     """Seconds; samples themselves are timed in compiled code."""
     sample_s: float
+    witness: Witness
+    """Sees what happens beside the samples."""
+    cpus: tuple[int, ...] = ()
+    """Where the team's threads were pinned, by rank; empty when they were not."""
 
 
-def stage_for(team: Team, clock: Callable[[], float]) -> Stage:
+def stage_for(team: Team, clock: Callable[[], float], cpus: tuple[int, ...] = ()) -> Stage:
     """Return the stage for a team, with samples as long as the compiled clock demands."""
-    return Stage(team=team, clock=clock, sample_s=max(_SAMPLE_S, compiled_clock_quality().least_sample_s))
+    quality = compiled_clock_quality()
+    witness = Witness(team, quality=quality)
+    return Stage(team=team, clock=clock, sample_s=max(_SAMPLE_S, quality.least_sample_s), witness=witness, cpus=cpus)
 
 
-def collect(sampler: Sampler, stage: Stage, budget_s: float, flat_within: float) -> Launch:
-    """Take batches of samples until the best three agree within `flat_within`, or the budget is spent."""
+def collect(
+    sampler: Sampler, stage: Stage, budget_s: float, flat_within: float, data: DataEvidence | None = None
+) -> Launch:
+    """Take batches of samples until the best three agree within `flat_within`, or the budget is spent.
+
+    `data` is what was seen of the data that they work on. A sample in which the clock stood still is dropped.
+    Raises MeasurementError when it always does.
+    """
     deadline = stage.clock() + budget_s
-    samples_s: tuple[float, ...] = ()
-    clock_hz: tuple[float, ...] = ()
-    while True:
-        batch = sampler.take(_BATCH)
-        samples_s, clock_hz = samples_s + batch.samples_s, clock_hz + batch.clock_hz
-        flat = has_flat_top([1 / sample_s for sample_s in samples_s], flat_within)
-        settled = len(samples_s) >= _LEAST_SAMPLES and flat
-        if settled or stage.clock() >= deadline or len(samples_s) >= _MOST_SAMPLES:
-            caveats = () if flat else ("NO_FLAT_TOP",)
-            return Launch(amount=sampler.amount, samples_s=samples_s, clock_samples_hz=clock_hz, caveats=caveats)
+    samples_s: list[float] = []
+    clock_hz: list[float] = []
+    taken = 0
+    with stage.witness.watch() as note:
+        while True:
+            with note.sample():
+                batch = sampler.take(_BATCH)
+            for sample_s, hz in zip(batch.samples_s, batch.clock_hz, strict=True):
+                if sample_s > 0:
+                    samples_s.append(sample_s)
+                    clock_hz.append(hz)
+                else:
+                    note.clock_steps_back += 1
+            taken += _BATCH
+            flat = has_flat_top([1 / sample_s for sample_s in samples_s], flat_within)
+            settled = len(samples_s) >= _LEAST_SAMPLES and flat
+            if settled or stage.clock() >= deadline or taken >= _MOST_SAMPLES:
+                break
+    if not samples_s:
+        raise MeasurementError(f"the clock did not move forward in any of {taken} samples; mend the clock source")
+    evidence = note.evidence(data)
+    verdict = verdict_of(evidence, Circumstances(samples=taken, threads=sampler.threads, cpus=stage.cpus))
+    return Launch(
+        amount=sampler.amount,
+        samples_s=tuple(samples_s),
+        clock_samples_hz=tuple(clock_hz),
+        caveats=(*(() if flat else ("NO_FLAT_TOP",)), *verdict.degraded),
+        invalid=verdict.invalid,
+        evidence=evidence,
+    )
 
 
 def least_of_the_best(rates: dict[Candidate, float]) -> Candidate:

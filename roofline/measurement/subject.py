@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from time import perf_counter_ns
 from typing import Any
 
@@ -17,7 +18,7 @@ from numba.np.numpy_support import as_dtype
 from roofline.codegen.assembly import assembly_of
 from roofline.codegen.call import address_of
 from roofline.codegen.register import vector_register
-from roofline.errors import WrongResult
+from roofline.errors import UsageError, WrongResult
 from roofline.kernels.capacity import UNKNOWN, Capacity
 from roofline.kernels.check import check, poison
 from roofline.kernels.compile import compiled
@@ -25,7 +26,9 @@ from roofline.kernels.kernel import Kernel
 from roofline.kernels.library import blas_threads
 from roofline.measurement.blocks import CHAIN_TURNS, Intervals, chain_block, intervals_of, kernel_block
 from roofline.measurement.buffers import placed
+from roofline.measurement.data_evidence import data_evidence
 from roofline.measurement.team import Team
+from roofline.model.evidence import DataEvidence
 
 SEED = 20261130
 """Of every kernel's data: the same numbers in every run."""
@@ -49,6 +52,8 @@ class Subject:
     """Sizes that it runs with, which follow from the caches."""
     output: np.ndarray | None
     """The placed output, when calls only write it."""
+    inputs: tuple[np.ndarray, ...]
+    """The placed arrays that calls read."""
     block: Callable[[int, np.ndarray], None]
     """Runs `repeats` calls on the placed data and writes start, stop and end of the add chain."""
 
@@ -74,6 +79,10 @@ class Subject:
                 f"{place} of {self.output.size}; mend the kernel"
             )
 
+    def data(self) -> DataEvidence:
+        """Look at the placed data and return what is seen of it."""
+        return data_evidence(self.inputs, () if self.output is None else (self.output,))
+
     def limits(self) -> AbstractContextManager[Any]:
         """Lend a context in which libraries use as many threads as this subject."""
         return nullcontext() if self.kernel.compiled else blas_threads(self.threads)
@@ -89,6 +98,7 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
     """
     parallel = threads > 1
     arguments = kernel.make_arguments(n, dtype, np.random.default_rng(SEED), capacity)
+    _refuse_shared(kernel, arguments)
     call: Any = compiled(kernel, parallel)
     if parallel:
         numba.set_num_threads(threads)
@@ -131,7 +141,19 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
     if output is not None:
         poison(output)
     tiles = kernel.named_tiles(capacity, dtype)
-    return Subject(kernel, team, threads, error, tolerance, register, tiles, output, block)
+    inputs = tuple(twin for twin in twins if isinstance(twin, np.ndarray) and twin is not output)
+    return Subject(kernel, team, threads, error, tolerance, register, tiles, output, inputs, block)
+
+
+def _refuse_shared(kernel: Kernel, arguments: Sequence[Any]) -> None:
+    """Raise UsageError when two arrays lie in the same memory: one would change the other, and the code be slower."""
+    arrays = [(place, value) for place, value in enumerate(arguments) if isinstance(value, np.ndarray)]
+    for (one, first), (other, second) in combinations(arrays, 2):
+        if np.may_share_memory(first, second):
+            raise UsageError(
+                f"ALIAS: {kernel.name} gets arguments {one} and {other} in the same memory, expected each in memory of "
+                "its own; copy one of them in arguments()"
+            )
 
 
 def _checked(

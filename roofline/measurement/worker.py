@@ -31,7 +31,6 @@ from roofline.measurement.plan import WEIGHTS, ComputePoint, KernelPoint, Memory
 from roofline.measurement.probe import stage_for
 from roofline.measurement.sweep import better_of, sweep
 from roofline.measurement.team import Team, pin_library_threads
-from roofline.measurement.verdict import judged, too_low
 from roofline.model.ceilings import AnyCeiling, Ceiling, ComputeCeiling, MemoryCeiling
 from roofline.model.consistency import doubts
 from roofline.model.isa import Isa, isa_named, isas_of
@@ -51,6 +50,7 @@ from roofline.model.run import (
     SweepPoint,
     private_levels,
 )
+from roofline.model.verdict import judged, too_low
 
 Send = Callable[[Record | Began | Finished], None]
 
@@ -79,7 +79,7 @@ class Worker:
         self.isas: Sequence[Isa] = tuple(isa_named(name, available) for name in plan.isas)
         self.clock = clock
         self.started_s = clock() - request.spent_s
-        self.stage = stage_for(team, clock)
+        self.stage = stage_for(team, clock, plan.cpus if team.pinned else ())
         self.compute = ComputeProbe(self.stage)
         self.memory = MemoryProbe(self.stage)
         self.ceilings = request.ceilings
@@ -153,7 +153,7 @@ class Worker:
                 measurement = probe.measure(kernel, point, self.ceilings, budget_s)
                 if (low := too_low(measurement, self.ceilings)) is not None:
                     yield from self.raised(low, kernel.name)
-                yield KernelMeasured(measurement=judged(measurement, self.ceilings, kernel.compiled))
+                yield KernelMeasured(measurement=judged(measurement, self.ceilings, self.stage.cpus))
 
     def raised(self, low: Ceiling, kernel: str) -> Iterator[Record]:
         """Measure a ceiling that was too low again, and yield it with a note of who raised it, if it is higher now."""

@@ -22,6 +22,8 @@ class DataEvidence(Value, frozen=True, kw_only=True):
     """Share of them on huge pages."""
     node_shares: dict[str, float] = {}
     """Share of the pages by NUMA node; empty where the system does not tell."""
+    array_bytes: int | None = None
+    """Size of all arrays together."""
     offsets_bytes: tuple[int, ...] = ()
     """Place of each array within a page of 4096 bytes, those that are written last."""
     written_arrays: int = 0
@@ -47,8 +49,16 @@ class Evidence(Value, frozen=True, kw_only=True):
     """Time that a CPU quota of a cgroup, its own or an ancestor's, kept the process stopped."""
     suspended_s: float | None = None
     """Time that the system slept: clocks that count it against clocks that do not."""
+    clock_resolution_s: float | None = None
+    """Smallest step of the clock that the samples were taken with."""
+    clock_overhead_s: float | None = None
+    """What one reading of it takes."""
     clock_steps_back: int = 0
     """Samples that were dropped because the clock did not move forward."""
+    runnable: int | None = None
+    """Threads of the whole system that wanted to run when the samples began, this process's own among them."""
+    runnable_cpus: int | None = None
+    """CPUs that they had."""
     collections: int | None = None
     """Runs of Python's garbage collector."""
     compilations: int | None = None

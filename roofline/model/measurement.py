@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import sqrt
 
 from roofline.model.ceilings import Ceilings, ComputeCeiling
+from roofline.model.evidence import Evidence
 from roofline.model.roof import roof_of
 from roofline.model.statistics import interval_of_median, median, relative_spread
 from roofline.model.struct import Value
@@ -54,8 +55,12 @@ class Measurement(Value, frozen=True, kw_only=True):
     """Largest scaled difference from the reference."""
     tolerance: float | None = None
     """What `error` had to stay below."""
+    compiled: bool = True
+    """False for a call of a library, whose assembly is not read."""
     vector_register: str | None = None
     """Widest register that does the kernel's arithmetic in its assembly; None when it has none (a library call)."""
+    evidence: Evidence | None = None
+    """What the process, the system and the data were like meanwhile."""
     stopped: str = ""
     """Why sampling stopped: `precise` (interval narrow enough), `budget` or `samples`."""
     status: str = "ok"

@@ -14,7 +14,7 @@ from bench.cli.measuring import FATAL_KINDS
 from roofline.kernels.counting import count_work
 from roofline.kernels.kernel import Kernel, kernel
 from roofline.kernels.registry import all_kernels
-from roofline.measurement import verdict
+from roofline.model import verdict
 from roofline.model.ceilings import CAVEAT_MEANINGS
 from roofline.model.measurement import STATUSES
 from roofline.model.run import Run

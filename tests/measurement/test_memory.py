@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from witnesses import quiet_witness
 
 from roofline.codegen.intrinsics import ARCH
 from roofline.errors import MeasurementError
@@ -23,7 +24,7 @@ SHAPE = (8, 1, 0)
 def probe() -> Iterator[MemoryProbe]:
     """A probe with two threads whose samples are as short as can be."""
     with Team((), 2) as team:
-        yield MemoryProbe(Stage(team=team, clock=lambda: 0.0, sample_s=1e-9))
+        yield MemoryProbe(Stage(team=team, clock=lambda: 0.0, sample_s=1e-9, witness=quiet_witness(team)))
 
 
 def arenas(probe: MemoryProbe) -> list[np.ndarray]:

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from itertools import count, repeat
 
 import pytest
+from witnesses import quiet_witness
 
+from roofline.errors import MeasurementError
 from roofline.measurement.blocks import Intervals
 from roofline.measurement.probe import Sampler, Stage, collect, least_of_the_best
 from roofline.measurement.team import Team
@@ -19,7 +21,8 @@ def sampler_of(times_s: Iterator[float]) -> Sampler:
 
 def stage_of(now_s: Iterator[float]) -> Stage:
     """Return a stage whose clock gives these readings."""
-    return Stage(team=Team((), 0), clock=lambda: next(now_s), sample_s=1e-3)
+    team = Team((), 0)
+    return Stage(team=team, clock=lambda: next(now_s), sample_s=1e-3, witness=quiet_witness(team))
 
 
 @pytest.mark.twin("NO_FLAT_TOP")
@@ -56,3 +59,24 @@ def test_the_smallest_shape_wins_unless_a_larger_is_really_faster() -> None:
     assert least_of_the_best({8: 99.7, 10: 100.0, 12: 99.9}) == 8
     assert least_of_the_best({8: 90.0, 10: 99.8, 12: 100.0}) == 10
     assert least_of_the_best({(8, 1): 90.0, (16, 8): 100.0, (16, 1): 99.9}) == (16, 1)
+
+
+@pytest.mark.canary("CLOCKBACK")
+def test_samples_in_which_the_clock_went_back_are_dropped_and_told_of() -> None:
+    steps = iter([1e-3, 0.0, 1e-3, -1e-3, 1e-3] + [1e-3] * 100)
+    launch = collect(sampler_of(steps), stage_of(repeat(0.0)), 60.0, 0.01)
+    assert min(launch.samples_s) > 0
+    assert launch.evidence is not None
+    assert launch.evidence.clock_steps_back == 2
+    assert launch.caveats == ("CLOCKBACK",)
+
+
+@pytest.mark.twin("CLOCKBACK")
+def test_a_clock_that_goes_forward_is_believed() -> None:
+    launch = collect(sampler_of(repeat(1e-3)), stage_of(repeat(0.0)), 60.0, 0.01)
+    assert (launch.caveats, launch.invalid) == ((), ())
+
+
+def test_a_frozen_clock_gives_no_ceiling() -> None:
+    with pytest.raises(MeasurementError, match="the clock did not move forward in any of 150 samples"):
+        collect(sampler_of(repeat(0.0)), stage_of(repeat(0.0)), 60.0, 0.01)
