@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from random import SystemRandom
-from signal import SIGINT, SIGTERM
+from signal import Signals
 from typing import Any
 
 import click
 
 from bench.cli.progress import progress
-from bench.cli.request import Request, chosen_dtypes, chosen_isas, chosen_sizes, chosen_threads
+from bench.cli.request import Request, check_variables, chosen_dtypes, chosen_isas, chosen_sizes, chosen_threads
 from bench.cli.session import Session
 from roofline.archive.disk import check_writable
 from roofline.archive.document import encode
@@ -30,7 +31,7 @@ from roofline.plotting.text import printable
 FAILED = 6
 FATAL_KINDS = frozenset({"wrong", "crashed", "hung", "raised", "codegen", "invalid"})
 """Kinds of failure that the exit code tells of; a `skipped` point is no failure of anything."""
-SIGNAL_EXIT = {signal.name: 128 + signal for signal in (SIGINT, SIGTERM)}
+SIGNAL_EXIT = {signal.name: 128 + signal for signal in Signals if signal.name in ("SIGINT", "SIGTERM", "SIGHUP")}
 
 
 def measure(session: Session, request: Request) -> int:
@@ -38,6 +39,7 @@ def measure(session: Session, request: Request) -> int:
 
     Raises UsageError and ResultsError before anything is measured, and NothingMeasured when no number came out.
     """
+    check_variables(os.environ)
     from bench.plans import plan_for  # reads the kernels, which loads Numba: `--help` does not wait for it
 
     check_writable(session.results)

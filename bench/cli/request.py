@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -14,6 +14,8 @@ from roofline.errors import UnknownName, UsageError
 from roofline.model.isa import DTYPE_BITS, isas_of, switched_on
 from roofline.model.machine import Machine
 
+THREADING_LAYERS = ("default", "safe", "forksafe", "threadsafe", "tbb", "omp", "workqueue")
+"""What Numba knows; see its documentation on threading layers."""
 LARGEST_SIZE = 2**40
 """Beyond any problem; whether the data fits the memory is asked of each kernel."""
 
@@ -82,6 +84,18 @@ def measuring_options(function: Function) -> Function:
     ):
         function = option(function)
     return function
+
+
+def check_variables(variables: Mapping[str, str]) -> None:
+    """Raise UsageError for a variable that Numba would stumble over later, in words of its own."""
+    threads = variables.get("NUMBA_NUM_THREADS")
+    if threads is not None and not (threads.isascii() and threads.isdigit() and int(threads) > 0):
+        raise UsageError(
+            f"NUMBA_NUM_THREADS={threads!r} is no thread count; unset it: runs choose their threads with --threads"
+        )
+    layer = variables.get("NUMBA_THREADING_LAYER")
+    if layer is not None and layer not in THREADING_LAYERS:
+        raise UnknownName("threading layer in NUMBA_THREADING_LAYER", layer, THREADING_LAYERS)
 
 
 def chosen_threads(text: str, cpus: tuple[int, ...]) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -34,6 +35,8 @@ CLOCK_HZ = (0.0, 1e12)
 COUNT = (1, 2**31)
 AMOUNT = (1, 2**63)
 MAX_LAUNCHES = 100
+REGISTERS = ("scalar", "xmm", "ymm", "zmm", "v")
+"""What assembly calls the registers, single elements apart."""
 MAX_SAMPLES = 100_000
 """Samples of one ceiling or measurement."""
 
@@ -57,6 +60,25 @@ def run_defects(run: Run) -> Iterator[Defect]:
     yield from _level_defects(run.levels, run.sweep)
     for index, measurement in enumerate(run.measurements):
         yield from measurement_defects(measurement, f"measurements[{index}]")
+    yield from _contradictions(run)
+
+
+def _contradictions(run: Run) -> Iterator[Defect]:
+    """Yield what single measurements say that the rest of the run does not know of."""
+    levels = {level.name for level in run.levels}
+    seen: set[tuple[Any, ...]] = set()
+    for index, measurement in enumerate(run.measurements):
+        path = f"measurements[{index}]"
+        point = (measurement.kernel, measurement.n, measurement.dtype, measurement.threads, measurement.level)
+        if point in seen:
+            yield Defect(path, f"{shown(measurement.kernel)} twice", "each kernel once at one size")
+        seen.add(point)
+        if measurement.level and levels and measurement.level not in levels:
+            yield Defect(f"{path}.level", shown(measurement.level), f"one of {', '.join(sorted(levels))}")
+        if measurement.improves == measurement.kernel:
+            yield Defect(f"{path}.improves", "the kernel itself", "another one, or none")
+        if run.machine.hardware_threads is not None and measurement.threads > run.machine.hardware_threads:
+            yield Defect(f"{path}.threads", str(measurement.threads), f"at most {run.machine.hardware_threads}")
 
 
 def without_the_impossible(run: Run) -> Run:
@@ -119,6 +141,13 @@ def measurement_defects(measurement: Measurement, path: str) -> Iterator[Defect]
         yield from _within(f"{path}.{name}", getattr(measurement, name), (0.0, float("inf")))
     if measurement.status not in STATUSES:
         yield Defect(f"{path}.status", shown(measurement.status), f"one of {', '.join(STATUSES)}")
+    error, tolerance = measurement.error, measurement.tolerance
+    if measurement.drawable and error is not None and tolerance is not None and not error <= tolerance:
+        yield Defect(f"{path}.error", shown(error), f"at most the tolerance, {tolerance:g}, as it counts as right")
+    if measurement.vector_register is not None and measurement.vector_register.split(" ")[0] not in REGISTERS:
+        yield Defect(f"{path}.vector_register", shown(measurement.vector_register), f"one of {', '.join(REGISTERS)}")
+    for name, size in measurement.tiles.items():
+        yield from _within(f"{path}.tiles.{shown(name)}", size, (0, AMOUNT[1]))
     samples = len(measurement.samples_s)
     if measurement.status in ("ok", "degraded") and not samples:
         yield Defect(f"{path}.samples_s", "no samples", f"some, as the status is {measurement.status}")

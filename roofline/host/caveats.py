@@ -24,7 +24,6 @@ CODEGEN_VARIABLES = frozenset(
         "NUMBA_DISABLE_INTEL_SVML",
         "NUMBA_BOUNDSCHECK",
         "NUMBA_DEBUGINFO",
-        "NUMBA_DISABLE_JIT",
         "OPENBLAS_CORETYPE",
         "MKL_ENABLE_INSTRUCTIONS",
         "MKL_CBWR",
@@ -51,7 +50,7 @@ def host_caveats(machine: Machine, environment: Environment) -> tuple[Caveat, ..
 def _code(environment: Environment) -> Iterator[tuple[str, str]]:
     for name in sorted(CODEGEN_VARIABLES & environment.variables.keys()):
         value = environment.variables[name]
-        yield "CODEGEN", f"{name}={value!r} changes the machine code; unset it to measure what the machine can do"
+        yield "CODEGEN", f"{name}={value!r} may change the machine code; unset it to measure what the machine can do"
 
 
 def _rights(machine: Machine, environment: Environment) -> Iterator[tuple[str, str]]:

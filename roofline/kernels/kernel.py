@@ -78,7 +78,15 @@ class Kernel:
         return self._declared(self.own_work or self.work, n, dtype)
 
     def _declared(self, work_of: Callable[[int, int], Work], n: int, dtype: str) -> Work:
-        work = work_of(_checked_size(n), np.dtype(numpy_type(dtype)).itemsize)
+        size = np.dtype(numpy_type(dtype)).itemsize
+        try:
+            work = work_of(_checked_size(n), size)
+        except ArithmeticError as error:
+            raise UsageError(f"work() of {self.name} fails at n={n}: {error}; mend its declaration") from error
+        if not isinstance(work, Work):
+            raise UsageError(f"work() of {self.name} returns {work!r}, expected a Work; mend its declaration")
+        if not (work.flops or work.read_bytes or work.write_bytes):
+            raise UsageError(f"{self.name} declares no work at n={n}; expected flops or bytes")
         for field in work.__struct_fields__:
             count = getattr(work, field)
             if not isinstance(count, int) or count < 0:

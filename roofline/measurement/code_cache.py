@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
@@ -24,6 +25,9 @@ _PACKAGES = ("numba", "llvmlite", "numpy")
 _HARMLESS_VARIABLES = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT")
 _READY = "ready.txt"
 _DONE = ".done"
+_CLAIMS = "claims-"
+_CLAIMS_LAST_S = 3600.0
+"""Compiling ahead never takes so long."""
 _KEEP_FOLDERS = 12
 
 
@@ -74,7 +78,7 @@ class CodeCache:
     @contextmanager
     def claims(self) -> Iterator[Claims]:
         """Lend a folder of claims until the context ends. Raises OSError when it cannot be made."""
-        with TemporaryDirectory(prefix="claims-", dir=self.folder, ignore_cleanup_errors=True) as folder:
+        with TemporaryDirectory(prefix=_CLAIMS, dir=self.folder, ignore_cleanup_errors=True) as folder:
             yield Claims(Path(folder))
 
     def remove(self) -> None:
@@ -82,7 +86,10 @@ class CodeCache:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def prune(self) -> None:
-        """Remove all but the newest folders beside this one: code of sources and compilers that are gone."""
+        """Remove all but the newest folders beside this one, whose sources and compilers are gone, and old claims."""
+        for claims in self.folder.glob(f"{_CLAIMS}*"):
+            if time.time() - claims.stat().st_mtime > _CLAIMS_LAST_S:  # a launcher that was killed left them
+                shutil.rmtree(claims, ignore_errors=True)
         beside = [path for path in self.folder.parent.iterdir() if path.is_dir() and path != self.folder]
         newest_first = sorted(beside, key=lambda path: path.stat().st_mtime, reverse=True)
         for path in newest_first[_KEEP_FOLDERS - 1 :]:

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM as something that a waiting launcher wakes up for."""
+"""SIGINT, SIGTERM and SIGHUP (a closed terminal) as something that a waiting launcher wakes up for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_CAUGHT = (signal.SIGINT, signal.SIGTERM)
+_CAUGHT = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class Interruption(Exception):

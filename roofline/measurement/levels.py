@@ -137,13 +137,16 @@ def core_capacity(levels: Sequence[Level], threads: int) -> Capacity:
 
 
 def level_of(footprint_bytes: int, threads: int, levels: Sequence[Level]) -> str:
-    """Return the nearest level that holds a footprint which `threads` cores work on together; else DRAM."""
+    """Return the nearest level that holds a footprint which `threads` cores work on together; else DRAM.
+
+    Empty when no level is known.
+    """
     for level in levels:
         known = [size for size in (level.effective_bytes, level.reported_bytes) if size is not None]
         instances = -(-threads // level.shared_by)
         if level.name != "DRAM" and known and footprint_bytes <= min(known) * instances:
             return level.name
-    return "DRAM"
+    return "DRAM" if levels else ""
 
 
 def _capacity(level: Level) -> int:

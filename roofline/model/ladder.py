@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from roofline.errors import UnknownName, UsageError
 from roofline.model.measurement import Measurement
 from roofline.model.run import Run
-from roofline.model.rung import Rung, is_library, job_rate, rung_of
+from roofline.model.rung import Rung, is_library, ratio_of_rates, rung_of
 from roofline.model.struct import Value
 
 
@@ -68,15 +68,17 @@ def steps(run: Run) -> tuple[float | None, ...]:
     """Return, for each measurement of the run, how many times as fast it is as the rung before; None where none is.
 
     The rung before is the nearest earlier form of the same job that was measured at the same n, in the same dtype and
-    on as many threads. Library calls are no rungs.
+    on as many threads. Library calls are no rungs, and of two noisy numbers none is told.
     """
     found: dict[int, float] = {}
     for measurements in _groups(run).values():
         rungs = [m for m in measurements if m.drawable and not is_library(m)]
         for place, measurement in enumerate(rungs):
             before = _before(measurement, rungs[:place])
-            if before is not None:
-                found[id(measurement)] = job_rate(measurement) / job_rate(before)
+            doubtful = before is None or any("NOISY" in m.status_codes for m in (measurement, before))
+            step = None if before is None or doubtful else ratio_of_rates(measurement, before)
+            if step is not None:
+                found[id(measurement)] = step
     return tuple(found.get(id(measurement)) for measurement in run.measurements)
 
 
@@ -127,7 +129,7 @@ def _path(
     dtypes = list(dict.fromkeys(m.dtype for m in shown))
     first = "f64" if "f64" in dtypes else next(iter(dtypes), "")
     fewest = min((m.threads for m in shown if m.dtype == first), default=1)
-    chosen = {name: _nearest([m for m in shown if m.kernel == name], first, fewest) for name in names}
+    chosen = {name: _nearest(name, shown, measurements, first, fewest) for name in names}
     counted = Counter(n for some in chosen.values() for n in {m.n for m in some} if size in (None, n))
     if not counted:
         return None
@@ -155,13 +157,23 @@ def _path(
     return Ladder(foot=foot, rungs=tuple(rungs), references=tuple(beside), left_out=left_out)
 
 
-def _nearest(measurements: Sequence[Measurement], dtype: str, fewest: int) -> list[Measurement]:
-    """Return those of this dtype on the fewest threads; without any, of their first dtype and on their most."""
-    of_dtype = [m for m in measurements if m.dtype == dtype] or [
-        m for m in measurements if m.dtype == measurements[0].dtype
-    ]
+def _nearest(
+    name: str, shown: Sequence[Measurement], measured: Sequence[Measurement], dtype: str, fewest: int
+) -> list[Measurement]:
+    """Return what is shown of a kernel in this dtype on the fewest threads.
+
+    One that was never measured so is taken in its first dtype, or on its most threads; one that was, and has no number
+    that can be shown, is left out.
+    """
+    of_dtype = [m for m in shown if (m.kernel, m.dtype) == (name, dtype)]
+    all_of_dtype = [m for m in measured if (m.kernel, m.dtype) == (name, dtype)]
+    if not all_of_dtype:
+        of_dtype = all_of_dtype = [m for m in shown if m.kernel == name]
+        of_dtype = [m for m in of_dtype if m.dtype == of_dtype[0].dtype]
+    if any(m.threads == fewest for m in all_of_dtype):
+        return [m for m in of_dtype if m.threads == fewest]
     most = max((m.threads for m in of_dtype), default=fewest)
-    return [m for m in of_dtype if m.threads == fewest] or [m for m in of_dtype if m.threads == most]
+    return [m for m in of_dtype if m.threads == most]
 
 
 def _on_each(library: Measurement, shown: Sequence[Measurement], threads: set[int]) -> list[Measurement]:

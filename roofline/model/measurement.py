@@ -40,7 +40,7 @@ class Measurement(Value, frozen=True, kw_only=True):
     tiles: dict[str, int] = {}
     """What it got from the measured caches, by the names of its parameters: mostly sizes of tiles."""
     level: str
-    """Memory level that holds the footprint."""
+    """Memory level that holds the footprint; empty when no level is known."""
     ceiling: str = ""
     """Name of the ceiling that binds this code at its own register width; its blocks were timed alternately."""
     repeats: int
@@ -134,7 +134,9 @@ def derive(measurement: Measurement, ceilings: Ceilings) -> Derived | None:
     median_s = median(measurement.samples_s)
     roof = roof_of(ceilings, dtype=measurement.dtype, threads=measurement.threads, level=measurement.level, work=work)
     least_s = roof.least_s(work)
-    bound = roof.bound(work)
+    # Without a ceiling of its arithmetic, a memory roof says nothing of how much could be computed under it.
+    known = roof.compute is not None or not work.flops
+    bound = roof.bound(work) if known else None
     percent_as_timed = 100 * least_s / median_s if bound is not None else None
     percent_of_roof = percent_as_timed
     percent_of_ceiling = None

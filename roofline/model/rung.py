@@ -15,6 +15,9 @@ from roofline.model.statistics import median
 from roofline.model.struct import Value
 from roofline.model.work import Work
 
+ALIKE = 0.97
+"""Of two ceilings nearer than this the one of the roof is named, as in the tables."""
+
 
 class Rung(Value, frozen=True, kw_only=True):
     """One form of the job, where it stands on the roofline by what it does itself."""
@@ -34,6 +37,8 @@ class Rung(Value, frozen=True, kw_only=True):
     """How many times as fast it does the job as the rung before."""
     gain: float = 1.0
     """How many times as fast it does the job as the first rung."""
+    first: str = ""
+    """The kernel of that rung; empty for itself."""
     crossed: tuple[Ceiling, ...] = ()
     """Ceilings of this rung and of the one before that lie, at this rung's intensity, between their rates."""
     binds: Ceiling | None = None
@@ -57,7 +62,6 @@ def rung_of(run: Run, measurement: Measurement, before: Sequence[Rung], first: S
         for ceiling in (*_limits(run, rung.measurement)[1], *limits):
             if rung.flop_per_s < ceiling.attainable_flop_per_s(intensity) <= rate:
                 crossed[ceiling.name] = ceiling
-    rate_of_job = job_rate(measurement)
     derived = run.derived(measurement)
     binds = _binds(run, measurement, rate, roof)
     return Rung(
@@ -67,8 +71,9 @@ def rung_of(run: Run, measurement: Measurement, before: Sequence[Rung], first: S
         percent_of_roof=None if derived is None else derived.percent_of_roof,
         percent_of_limit=None if binds is None else _percent_of_limit(measurement, derived, binds, rate, intensity),
         before=before[0].measurement if before else None,
-        step=rate_of_job / job_rate(before[0].measurement) if before else None,
-        gain=rate_of_job / job_rate(first[0].measurement) if first else 1.0,
+        step=ratio_of_rates(measurement, before[0].measurement) if before else None,
+        gain=(ratio_of_rates(measurement, first[0].measurement) if first else None) or 1.0,
+        first=first[0].measurement.kernel if first else "",
         crossed=tuple(sorted(crossed.values(), key=lambda ceiling: ceiling.attainable_flop_per_s(intensity))),
         binds=binds,
         roof=roof,
@@ -102,6 +107,12 @@ def is_library(measurement: Measurement) -> bool:
 def job_rate(measurement: Measurement) -> float:
     """Return the job done per second: its flops (or bytes, without any), whatever this form does beside."""
     return (measurement.work.flops or measurement.work.bytes) / median(measurement.samples_s)
+
+
+def ratio_of_rates(measurement: Measurement, before: Measurement) -> float | None:
+    """Return how many times as fast the first does the job as the second; None where the job is nothing."""
+    slower = job_rate(before)
+    return job_rate(measurement) / slower if slower else None
 
 
 def _limits(run: Run, measurement: Measurement) -> tuple[Roof, list[Ceiling]]:
@@ -142,4 +153,6 @@ def _binds(run: Run, measurement: Measurement, rate: float, roof: Roof) -> Ceili
         level = measurement.level
         limits.append(roof_of(run.ceilings, dtype=dtype, threads=threads, level=level, work=work, isa=own.name).memory)
     above = [c for c in limits if c is not None and c.attainable_flop_per_s(intensity) > rate]
-    return min([last, *above], key=lambda ceiling: ceiling.attainable_flop_per_s(intensity))
+    lowest = min([last, *above], key=lambda ceiling: ceiling.attainable_flop_per_s(intensity))
+    alike = lowest.attainable_flop_per_s(intensity) > ALIKE * last.attainable_flop_per_s(intensity)
+    return last if alike else lowest

@@ -49,7 +49,7 @@ def judged(measurement: Measurement, ceilings: Ceilings, cpus: tuple[int, ...] =
     unsteady = _unsteady(measurement, ceilings)
     if derived.is_above_roof:
         unsure = bool(noisy or unsteady) or len(measurement.samples_s) < FEW_SAMPLES
-        cause = "NOISY" if unsure else cause_of(measurement, derived, ceilings)
+        cause = "NOISY" if unsure and _may_lie_below(measurement, derived) else cause_of(measurement, derived, ceilings)
         return replace(measurement, status="above_roof", status_codes=(cause,))
     own = ceilings.named(measurement.ceiling)
     licence = ("LICENCE",) if own and other_clock(measurement.clock_samples_hz, own.clock_hz) else ()
@@ -79,6 +79,13 @@ def cause_of(measurement: Measurement, derived: Derived, ceilings: Ceilings) -> 
         if any(roof is not None and derived.byte_per_s <= allowed * roof.byte_per_s for roof in roofs):
             return "NEARER_LEVEL"
     return "ROOF_TOO_LOW"
+
+
+def _may_lie_below(measurement: Measurement, derived: Derived) -> bool:
+    """Return whether noise can explain a point above its roof: a sample, or what few of them may vary by, is below."""
+    percents = [percent for percent in (derived.percent_of_roof, derived.percent_as_timed) if percent is not None]
+    slowest = max(measurement.samples_s) / derived.median_s
+    return max(percents, default=0.0) <= (100 + TOLERANCE_PERCENT) * max(slowest, 1 + NOISY_SPREAD)
 
 
 def _circumstances(measurement: Measurement, cpus: tuple[int, ...]) -> Circumstances:

@@ -88,7 +88,7 @@ def intensity_text(flop_per_byte: float) -> str:
 
 def _row(run: Run, measurement: Measurement, step: float | None) -> Row:
     name = elided(printable(measurement.kernel), NAME_LENGTH)
-    head = (name, str(measurement.n), printable(measurement.level))
+    head = (name, str(measurement.n), printable(measurement.level) or "-")
     derived = run.derived(measurement)
     register = printable((measurement.vector_register or "-").split(" ")[0])
     if derived is None:

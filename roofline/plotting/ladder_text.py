@@ -46,7 +46,7 @@ def story(rung: Rung) -> str:
     if before is None or rung.step is None:
         parts += [_arithmetic(measurement), threads_text(measurement.threads)]
     else:
-        in_all = "" if rung.gain == rung.step or is_library(measurement) else f" ({times_text(rung.gain)} times in all)"
+        in_all = "" if rung.gain == rung.step or is_library(measurement) else f" ({_gain(rung)})"
         parts.append(f"{times_text(rung.step)} times as fast as {printable(before.kernel)}{in_all}")
         parts += _changes(rung, before) if not is_library(measurement) else []
     rate = f"{giga(rung.flop_per_s)} {rate_unit([measurement.dtype])}"
@@ -54,6 +54,12 @@ def story(rung: Rung) -> str:
         rate += f", past {_roofs(rung.crossed, measurement)}"
     doubt = [] if measurement.status == "ok" else [status_text(measurement)]
     return "; ".join([", ".join(filter(None, parts)), rate, *_bound(rung), *doubt])
+
+
+def _gain(rung: Rung) -> str:
+    """Write the gain over the first rung, and which that is where it is not the foot of the ladder."""
+    improved = rung.measurement.improves in (rung.first, None)
+    return f"{times_text(rung.gain)} times {'' if improved else f'{printable(rung.first)} '}in all"
 
 
 def _arithmetic(measurement: Measurement) -> str:
@@ -122,14 +128,16 @@ def _bound(rung: Rung) -> list[str]:
     limit = rung.limit_flop_per_s
     if rung.binds is None or limit is None or rung.percent_of_limit is None:
         return []
-    reached = f"{rung.percent_of_limit:.0f} %"
+    reached = f"{100 * rung.flop_per_s / limit:.0f} %"
+    beside = f"{rung.percent_of_limit:.0f} %"
     height = f"{giga(limit)} {rate_unit([rung.measurement.dtype])}"
     name = ceiling_text(rung.binds, rung.measurement)
     if isinstance(rung.binds, MemoryCeiling) and rung.binds != rung.roof.memory:
         name += f" in {printable(rung.binds.isa)}"
     if rung.flop_per_s >= limit:
         return [f"at its roof, {name} with {height}"]
-    told = [f"next: {name} at {height}, of which it reaches {reached}"]
+    paired = "" if beside == reached else f" ({beside} of what that gave beside it)"
+    told = [f"next: {name} at {height}, of which it reaches {reached}{paired}"]
     of_roof = rung.percent_of_roof
     if rung.measurement.own_work is not None and of_roof is not None and of_roof != rung.percent_of_limit:
         told.append(f"{percent_text(of_roof)} of the roof over the job's compulsory work")

@@ -9,6 +9,7 @@ import pytest
 from ceilings_of import compute, memory
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from roofline.model.ceilings import Ceilings
 from roofline.model.measurement import Measurement, block_ratios, derive
@@ -93,10 +94,20 @@ def test_without_ceilings_there_is_no_percent_and_no_bound() -> None:
 
 
 def test_with_one_kind_of_ceiling_that_kind_binds() -> None:
-    for ceilings, name in ((Ceilings(compute=(PEAK,)), PEAK.name), (Ceilings(memory=(SLOPE,)), SLOPE.name)):
-        derived = derive(measured(TRIAD, (1e-6,)), ceilings)
+    copy = replace(TRIAD, flops=0)
+    for work, ceilings, name in (
+        (TRIAD, Ceilings(compute=(PEAK,)), PEAK.name),
+        (copy, Ceilings(memory=(SLOPE,)), SLOPE.name),
+    ):
+        derived = derive(measured(work, (1e-6,)), ceilings)
         assert derived is not None
         assert derived.bound == name
+
+
+def test_a_memory_roof_alone_is_no_roof_of_a_kernel_that_computes() -> None:
+    derived = derive(measured(TRIAD, (1e-6,)), Ceilings(memory=(SLOPE,)))
+    assert derived is not None
+    assert (derived.bound, derived.percent_of_roof, derived.roof_flop_per_s) == (None, None, None)
 
 
 @quick

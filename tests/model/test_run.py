@@ -85,5 +85,5 @@ def test_later_levels_replace_earlier_ones() -> None:
 
 
 def test_a_run_derives_with_its_own_ceilings() -> None:
-    run = START.with_record(MemoryMeasured(ceiling=memory(1e9, level="L1", pattern="load")))
+    run = START.with_record(ComputeMeasured(ceiling=compute(1e9)))
     assert run.derived(POINT) == derive(POINT, run.ceilings) != derive(POINT, Ceilings())

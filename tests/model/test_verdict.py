@@ -77,7 +77,7 @@ def test_a_faster_clock_than_beside_the_roof_is_named() -> None:
 
 def test_more_than_the_nearest_level_delivers_cannot_come_from_a_nearer_one() -> None:
     assert above(measured(0.001, MOVES, level="L1")) == "ROOF_TOO_LOW"
-    low = Ceilings(memory=(memory(0.8e12, level="L1"), memory(10e9, level="DRAM")))
+    low = Ceilings(compute=(compute(1e12),), memory=(memory(0.8e12, level="L1"), memory(10e9, level="DRAM")))
     assert above(measured(0.0015, MOVES), low) == "ROOF_TOO_LOW"  # 1 TB/s: more than either
 
 
