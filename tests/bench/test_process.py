@@ -87,7 +87,7 @@ def test_the_shell_gets_candidates() -> None:
 def test_columns_left_out_for_width_are_named_in_one_remark(results: Path) -> None:
     answer = bench("show", "last", "--results", str(results), COLUMNS="80")
     assert max(map(len, answer.stdout.splitlines())) <= 80
-    assert answer.stderr.startswith("80 columns are too few, left out: chains, audited, ")
+    assert answer.stderr.startswith("80 columns are too few, left out: sustained, launches, chains, audited, ")
     assert "spread, seen of Kernels;" in answer.stderr
     assert answer.stderr.count("\n") == 1
     assert bench("show", "last", "-q", "--results", str(results), COLUMNS="80").stderr == ""
