@@ -84,6 +84,11 @@ class Sampled(Value, frozen=True, kw_only=True):
         return self.launches[-1].best_per_s if self.raised_by else burst_per_s(self.launches)
 
     @property
+    def clocks_hz(self) -> tuple[float, ...]:
+        """The clock held after each of its samples."""
+        return tuple(hz for launch in self.launches for hz in launch.clock_samples_hz)
+
+    @property
     def own_caveats(self) -> tuple[str, ...]:
         """The codes that follow from its own samples; `consistency` adds those that follow from other ceilings."""
         return (*caveats_of(self.launches), "RAISED") if self.raised_by else caveats_of(self.launches)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from roofline.model.evidence import DataEvidence, Evidence
-from roofline.model.statistics import median
 from roofline.model.struct import Value
 
 TICK_S = 0.01
@@ -146,10 +145,18 @@ def is_impossible(per_core_s: float, most_per_cycle: float) -> bool:
     return not per_core_s <= most_per_cycle * FASTEST_HZ
 
 
-def other_clock(held_hz: Sequence[float], roof_hz: float) -> bool:
+def clock_ratio(held_hz: Sequence[float], roof_hz: Sequence[float]) -> float:
+    """Return the clock beside a kernel over that beside its roof; 1 where either is unknown.
+
+    The highest of each count: whatever disturbs the chain of additions that tells the clock makes it look lower.
+    """
+    kernel, roof = max(held_hz, default=0.0), max(roof_hz, default=0.0)
+    return kernel / roof if kernel > 0 and roof > 0 else 1.0
+
+
+def other_clock(held_hz: Sequence[float], roof_hz: Sequence[float]) -> bool:
     """Return whether the clock beside a kernel was another than beside its roof: the ratio then says both."""
-    known = [hz for hz in held_hz if hz > 0]
-    return bool(known) and roof_hz > 0 and abs(median(known) / roof_hz - 1) > CLOCK_APART
+    return abs(clock_ratio(held_hz, roof_hz) - 1) > CLOCK_APART
 
 
 def is_too_short(interval_s: float, resolution_s: float, overhead_s: float, least_s: float = 1e-3) -> bool:

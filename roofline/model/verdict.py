@@ -12,6 +12,7 @@ from roofline.model.judging import (
     MOST_BYTE_PER_CYCLE,
     MOST_FLOP_PER_CYCLE,
     Circumstances,
+    clock_ratio,
     is_impossible,
     is_too_short,
     other_clock,
@@ -52,7 +53,7 @@ def judged(measurement: Measurement, ceilings: Ceilings, cpus: tuple[int, ...] =
         cause = "NOISY" if unsure and _may_lie_below(measurement, derived) else cause_of(measurement, derived, ceilings)
         return replace(measurement, status="above_roof", status_codes=(cause,))
     own = ceilings.named(measurement.ceiling)
-    licence = ("LICENCE",) if own and other_clock(measurement.clock_samples_hz, own.clock_hz) else ()
+    licence = ("LICENCE",) if own and other_clock(measurement.clock_samples_hz, own.clocks_hz) else ()
     codes = (*noisy, *unsteady, *licence, *evidence.degraded)
     return replace(measurement, status="degraded" if codes else "ok", status_codes=codes)
 
@@ -68,8 +69,7 @@ def cause_of(measurement: Measurement, derived: Derived, ceilings: Ceilings) -> 
     if held_bytes is not None and measurement.work.footprint_bytes > (1 + DECLARED_MORE) * held_bytes + LEAST_BYTES:
         return "COUNTED_TWICE"
     own = ceilings.named(measurement.ceiling)
-    held = median(measurement.clock_samples_hz) if measurement.clock_samples_hz else 0.0
-    if own is not None and own.clock_hz and held > (1 + CLOCK_APART) * own.clock_hz:
+    if own is not None and clock_ratio(measurement.clock_samples_hz, own.clocks_hz) > 1 + CLOCK_APART:
         return "OTHER_CLOCK"
     if derived.bound is not None and derived.bound.startswith(f"{measurement.level} "):
         order = level_order(measurement.level)
