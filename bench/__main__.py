@@ -20,6 +20,7 @@ from bench.cli.text import one_line
 from roofline.errors import (
     ArchiveError,
     CodegenError,
+    MachineBusy,
     MeasurementError,
     ResultsError,
     RooflineError,
@@ -34,6 +35,7 @@ EXIT_CODES = {
     CodegenError: 6,
     WrongResult: 6,
     ResultsError: 73,
+    MachineBusy: 75,
     RooflineError: 70,
 }
 """Exit code of each error of the library, and of what derives from it."""

@@ -7,6 +7,7 @@
     ├── WrongResult         a kernel's result differs from its reference
     ├── MeasurementError    a measurement could not be made
     │   └── NothingMeasured no point at all came out of a run
+    ├── MachineBusy         another run measures on this machine
     ├── ArchiveError        a run file is unreadable, or is not a run
     └── ResultsError        the results folder cannot be written
 
@@ -66,6 +67,10 @@ class MeasurementError(RooflineError):
 
 class NothingMeasured(MeasurementError):
     """No point at all came out of a run."""
+
+
+class MachineBusy(RooflineError):
+    """Another run measures on this machine."""
 
 
 class ArchiveError(RooflineError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from tempfile import mkdtemp
 
 import pytest
 from sample_run import sample_run
@@ -12,6 +13,7 @@ from roofline.measurement.code_cache import code_cache
 from roofline.model.run import Run
 
 # Before any test loads Numba: its own cache would serve old code when a helper in another file changes.
+os.environ["ROOFLINE_LOCK_FOLDER"] = mkdtemp(prefix="roofline-lock-")  # tests do not wait for each other's runs
 os.environ["NUMBA_CACHE_DIR"] = str(code_cache(read_machine()).folder)
 
 

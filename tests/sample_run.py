@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import exp, log
 from random import Random
+from zlib import crc32
 
 from sample_host import EFFECTIVE_BYTES, KIB, MIB, sample_environment, sample_levels, sample_machine
 
@@ -72,7 +73,7 @@ def sample_run() -> Run:
     rng = Random(2024)
     ceilings = Ceilings()
     for ceiling in (*_compute(rng), *_memory(rng)):
-        ceilings = ceilings.with_ceiling(ceiling)
+        ceilings = ceilings.with_ceiling(ceiling.rederived())
     measurements = tuple(
         _measurement(sketch, level, dtype, threads, ceilings, rng)
         for dtype, threads, sketch in product(("f64", "f32"), (1, 2), SKETCHES)
@@ -227,7 +228,8 @@ def _measurement(sketch: Sketch, level: str, dtype: str, threads: int, ceilings:
         n=n,
         dtype=dtype,
         threads=threads,
-        digest=f"{rng.getrandbits(32):08x}",
+        digest=f"{crc32(sketch.kernel.encode()):08x}",
+        compiled=sketch.isa is not None,
         work=work,
         level=level,
         ceiling=bound.name,

@@ -17,6 +17,7 @@ VERBS = {
     "machine": "Show what the host is and what this process may use of it.",
     "list": "List kernels, instruction sets or saved runs.",
     "show": "Show a saved run.",
+    "verify": "Derive every number of a run again from its raw samples.",
     "plot": "Draw the roofline of a saved run.",
     "guide": "Read the documentation.",
     "completion": "Print the completion script of a shell.",

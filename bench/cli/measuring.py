@@ -11,6 +11,7 @@ from signal import Signals
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from bench.cli.progress import progress
 from bench.cli.request import Request, check_variables, chosen_dtypes, chosen_isas, chosen_sizes, chosen_threads
@@ -23,6 +24,7 @@ from roofline.archive.revision import revision
 from roofline.archive.store import save
 from roofline.errors import NothingMeasured, RooflineError
 from roofline.host import host_caveats, memory_budget_bytes, read_environment, read_machine, usable_cpus
+from roofline.measurement.lock import lock_folder, machine_lock
 from roofline.measurement.plan import Plan
 from roofline.model.run import Run
 from roofline.plotting.summary import tables
@@ -78,8 +80,14 @@ def measure(session: Session, request: Request) -> int:
         caveats=host_caveats(machine, environment),
     )
     launch = session.launch or _launcher()
-    with Journal(header, session.results) as journal, progress(session) as report:
+    command = " ".join(("roofline", *header.argv))
+    with (
+        machine_lock(lock_folder(), command, wait_s=request.wait_s, concurrent=request.concurrent) as hold,
+        Journal(header, session.results) as journal,
+        progress(session) as report,
+    ):
         run = launch(plan, header, keep=journal.append, progress=report)
+        run = replace(run, caveats=(*run.caveats, *hold.caveats()))
     return deliver(run, session, request, journal.path)
 
 

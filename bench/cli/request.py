@@ -39,6 +39,10 @@ class Request:
     """Problem sizes n; None for each kernel's own."""
     isas: str | None = None
     """None for every one that the host has."""
+    wait_s: float = 0.0
+    """How long to wait for another run on this machine."""
+    concurrent: bool = False
+    """Go on beside another run."""
     json: bool = False
     draw: bool = False
     """Also draw the picture."""
@@ -78,6 +82,17 @@ def measuring_options(function: Function) -> Function:
                 show_default=True,
                 metavar="T,...",
                 help="Element types; i8, int8 with sums in int32, where a kernel has it.",
+            ),
+            click.option(
+                "--wait",
+                "wait_s",
+                default=0.0,
+                type=click.FloatRange(min=0),
+                metavar="S",
+                help="Wait up to S seconds for another run on this machine to end; without it, exit with 75.",
+            ),
+            click.option(
+                "--allow-concurrent", "concurrent", is_flag=True, help="Go on beside another run; both are marked BUSY."
             ),
             click.option("--json", is_flag=True, help="Print the archived document on stdout, and nothing else."),
         )

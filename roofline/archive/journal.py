@@ -21,6 +21,7 @@ from roofline.archive.migration import upgraded_record
 from roofline.archive.plausibility import record_defects
 from roofline.archive.tree import parse
 from roofline.errors import ArchiveError
+from roofline.model.final import rejudged
 from roofline.model.run import Caveat, Record, Run
 
 SUFFIX = ".jsonl.part"
@@ -121,7 +122,7 @@ def read_journal(path: Path) -> tuple[Run, int]:
     if lost:
         caveat = Caveat(code="JOURNAL_TORN", message=f"{lost} lines of the journal were unreadable; measure them again")
         run = replace(run, caveats=(*run.caveats, caveat))
-    return replace(run, complete=False, reason=run.reason or UNSAVED), lost
+    return replace(rejudged(run), complete=False, reason=run.reason or UNSAVED), lost
 
 
 def _content(line: bytes, source: str) -> Any:

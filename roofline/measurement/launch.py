@@ -19,9 +19,9 @@ from roofline.measurement.message import Began, Finished, Request
 from roofline.measurement.plan import Plan, points_by_source
 from roofline.measurement.process import WORKER, Died, Silent, WorkerProcess
 from roofline.measurement.team import pool_variables
-from roofline.model.consistency import doubted
+from roofline.model.final import rejudged
 from roofline.model.machine import Machine
-from roofline.model.run import Caveat, CaveatFound, Failure, PointFailed, Record, Run, private_levels
+from roofline.model.run import Caveat, CaveatFound, Failure, PointFailed, Record, Run
 from roofline.model.struct import Value
 
 _MOST_COMPILERS = 4
@@ -105,8 +105,8 @@ class _Session:
 
     @property
     def found(self) -> Run:
-        """The run so far, its ceilings judged beside each other."""
-        return replace(self.run, ceilings=doubted(self.run.ceilings, private_levels(self.run.levels)))
+        """The run so far, judged as a whole."""
+        return rejudged(self.run)
 
     def compile(self) -> None:
         """Compile what the cache lacks, one worker per CPU, before anything is timed."""

@@ -16,6 +16,7 @@ from roofline.archive.journal import MAX_LINES, UNSAVED, Journal, journal_path, 
 from roofline.archive.store import load, save
 from roofline.errors import ArchiveError, ResultsError
 from roofline.model.ceilings import Ceilings
+from roofline.model.final import rejudged
 from roofline.model.run import (
     Caveat,
     CaveatFound,
@@ -30,7 +31,7 @@ from roofline.model.run import (
     Run,
 )
 
-SMALL = small_run()
+SMALL = rejudged(small_run())
 START = replace(
     SMALL,
     ceilings=Ceilings(),
@@ -63,7 +64,7 @@ def grown(*records: Record) -> Run:
     run = START
     for record in records:
         run = run.with_record(record)
-    return replace(run, reason=UNSAVED)
+    return replace(rejudged(run), reason=UNSAVED)
 
 
 def written(results: Path, *records: Record) -> Path:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from bench.cli.session import Session
 from roofline.archive.document import decode
 from roofline.archive.store import find, load
+from roofline.measurement.lock import lock_folder, machine_lock
 from roofline.measurement.plan import Plan
 from roofline.model.ceilings import Ceilings
 from roofline.model.run import Failure, KernelMeasured, Record, Run
@@ -169,3 +170,18 @@ def test_a_run_that_cannot_be_drawn_is_still_saved_and_shown(ask: Ask, run: Run,
     assert answer.code == 0
     assert "no picture" in answer.err
     assert json.loads(only_file(tmp_path, "*.json").read_text())["measurements"]
+
+
+def test_a_run_on_a_machine_that_another_one_holds_exits_with_75_before_anything_is_measured(
+    ask: Ask, tmp_path: Path, few: dict[str, Any]
+) -> None:
+    launch = Measured(**few)
+    with machine_lock(lock_folder(), "roofline all"):
+        refused = ask("ceilings", "--results", str(tmp_path), session=Session(launch=launch))
+        assert refused.code == 75
+        assert refused.err.startswith("error: another run measures on this machine: process ")
+        assert launch.plan is None
+        assert list(tmp_path.glob("*/*")) == []
+        beside = ask("ceilings", "--allow-concurrent", "--results", str(tmp_path), session=Session(launch=launch))
+    assert beside.code == 0
+    assert "BUSY" in [caveat.code for caveat in load(find("last", tmp_path)).caveats]

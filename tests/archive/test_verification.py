@@ -1,0 +1,106 @@
+"""Every published number follows from its samples, or `verify` says so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from small_run import small_run
+
+from roofline.archive.document import encode
+from roofline.archive.journal import Journal
+from roofline.archive.verification import Verification, verify
+from roofline.model.final import rejudged
+from roofline.model.run import KernelMeasured
+
+RUN = rejudged(small_run())
+Edit = Callable[[Any], None]
+
+
+def verified(tmp_path: Path, edit: Edit = lambda tree: None) -> Verification:
+    """Return what is said of the small run, but for an edit of its document."""
+    tree = json.loads(encode(RUN))
+    edit(tree)
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(tree))
+    return verify(path)
+
+
+def paths(tmp_path: Path, edit: Edit) -> list[str]:
+    return [defect.path for defect in verified(tmp_path, edit).defects]
+
+
+def test_a_run_as_it_was_saved_holds_and_every_number_was_derived(tmp_path: Path) -> None:
+    found = verified(tmp_path)
+    assert found.defects == ()
+    assert found.numbers > 8 * len(RUN.measurements) + 3 * len(RUN.ceilings.all)
+
+
+def change(*place: str | int, by: Callable[[Any], Any]) -> Edit:
+    def edit(tree: Any) -> None:
+        for step in place[:-1]:
+            tree = tree[step]
+        tree[place[-1]] = by(tree[place[-1]])
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "path"),
+    [
+        (change("ceilings", "compute", 0, "flop_per_s", by=lambda x: x * 1.001), "ceilings.compute[0].flop_per_s"),
+        (change("ceilings", "compute", 0, "clock_hz", by=lambda x: x * 1.01), "ceilings.compute[0].clock_hz"),
+        (change("ceilings", "memory", 1, "byte_per_cycle", by=lambda x: x + 1), "ceilings.memory[1].byte_per_cycle"),
+        (change("ceilings", "memory", 0, "caveats", by=lambda x: ["MONO"]), "ceilings.memory[0].caveats"),
+        (change("ceilings", "memory", 0, "invalid", by=lambda x: ["THROTTLE"]), "ceilings.memory[0].invalid"),
+        (change("measurements", 0, "derived", "median_s", by=lambda x: x / 2), "measurements[0].derived.median_s"),
+        (change("measurements", 0, "derived", "bound", by=lambda x: "L9"), "measurements[0].derived.bound"),
+        (change("measurements", 0, "derived", "interval_s", by=lambda x: None), "measurements[0].derived.interval_s"),
+        (change("measurements", 0, "derived", by=lambda x: {}), "measurements[0].derived.median_s"),
+        (change("measurements", 0, "status_codes", by=lambda x: ["STEAL"]), "measurements[0].status"),
+        (change("measurements", 0, "samples_s", by=lambda x: [s * 2 for s in x]), "measurements[0].derived.median_s"),
+        (change("grade", "letter", by=lambda x: "A"), "grade.letter"),
+        (change("plan", by=lambda x: {**x, "points": ["L7 load avx2 ×1"]}), "complete"),
+    ],
+)
+def test_a_number_that_does_not_follow_from_its_samples_is_named(tmp_path: Path, edit: Edit, path: str) -> None:
+    found = paths(tmp_path, edit)
+    assert path in found
+    assert all(
+        name.split(".")[0].split("[")[0] == path.split(".")[0].split("[")[0] or name.startswith("grade")
+        for name in found
+    )
+
+
+def test_evidence_that_was_hidden_from_the_verdict_is_found(tmp_path: Path) -> None:
+    edit = change("measurements", 0, "evidence", by=lambda x: {"throttled_s": 0.5})
+    (defect,) = [d for d in verified(tmp_path, edit).defects if d.path == "measurements[0].status"]
+    assert "invalid: THROTTLE" in defect.expected
+
+
+def test_a_run_of_an_earlier_schema_is_checked_by_its_numbers() -> None:
+    sample = Path(__file__).parents[1] / "data" / "archives"
+    found = verify(sample / f"schema-{RUN.schema}.json")
+    assert [defect for defect in found.defects if ".status" not in defect.path] == []
+    assert found.numbers > 1000
+
+
+def test_the_committed_runs_hold() -> None:
+    runs = sorted((Path(__file__).parents[2] / "results").glob("*/*.json"))
+    assert runs
+    for path in runs:
+        assert verify(path).defects == (), path
+
+
+def test_a_journal_can_be_verified(tmp_path: Path) -> None:
+    bare = replace(RUN, measurements=(), complete=False)
+    with Journal(bare, tmp_path) as journal:
+        for measurement in RUN.measurements:
+            journal.append(KernelMeasured(measurement=measurement))
+    found = verify(journal.path)
+    assert found.defects == ()
+    assert any("incomplete" in doubt for doubt in found.doubts)
