@@ -79,3 +79,14 @@ def test_a_time_reads_back_to_three_digits(seconds: float) -> None:
 
 def test_a_negative_rate_keeps_its_sign() -> None:
     assert flop_rate(-56.8e9) == "-56.8 GFLOP/s"
+
+
+@pytest.mark.canary("UNITS")
+def test_a_gibibyte_per_second_is_no_gigabyte_per_second() -> None:
+    assert byte_rate(2**30) == "1.07 GB/s"
+    assert memory_size(10**9) == "954 MiB"
+
+
+@pytest.mark.twin("UNITS")
+def test_rates_count_in_thousands_and_memory_in_1024() -> None:
+    assert (byte_rate(1e9), flop_rate(1e9), memory_size(2**30)) == ("1.00 GB/s", "1.00 GFLOP/s", "1 GiB")

@@ -115,7 +115,7 @@ def _clock(machine: Machine, environment: Environment) -> Iterator[tuple[str, st
         )
     if environment.turbo:
         yield (
-            "TURBO",
+            "TURBO_ON",
             "turbo is on: the first half minute may run at a higher clock than can be sustained; "
             "compare flop/cycle and byte/cycle, or switch it off in the firmware",
         )

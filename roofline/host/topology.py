@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from roofline.host.processor import processor_numbers
 from roofline.host.tree import Tree, whole_number
@@ -69,6 +70,13 @@ class Topology:
     def fastest_cpu(self) -> int | None:
         """The first logical CPU of the fastest kind."""
         return min(self.cpus, key=lambda cpu: (cpu.core_class, cpu.number)).number if self.cpus else None
+
+
+def numa_nodes_of(cpus: Sequence[int], root: Path = Path("/")) -> tuple[int, ...]:
+    """Return the NUMA node of each of these CPUs; none when that of any is unknown."""
+    nodes = {cpu.number: cpu.node for cpu in read_topology(Tree(root)).cpus}
+    found = [nodes.get(cpu) for cpu in cpus]
+    return tuple(node for node in found if node is not None) if None not in found else ()
 
 
 def read_topology(tree: Tree) -> Topology:

@@ -18,6 +18,7 @@ from roofline.measurement.subject import Subject, prepare
 from roofline.measurement.witness import Note
 from roofline.model.ceilings import Ceiling, Ceilings, ComputeCeiling
 from roofline.model.isa import Isa, isa_of_register
+from roofline.model.judging import notes_on
 from roofline.model.measurement import Measurement
 from roofline.model.roof import roof_of
 from roofline.model.run import Level
@@ -68,6 +69,7 @@ class KernelProbe:
         with subject.limits(), self.stage.witness.watch() as note:
             repeats, samples_s, clock_hz, roof_rates, stopped = self._alternate(subject, own, budget_s, note)
         subject.confirm()
+        data = subject.data(self.stage.nodes)
         return Measurement(
             kernel=kernel.name,
             variant="parallel" if point.threads > 1 else "serial",
@@ -90,7 +92,8 @@ class KernelProbe:
             vector_register=register,
             stopped=stopped,
             compiled=kernel.compiled,
-            evidence=note.evidence(subject.data()),
+            evidence=note.evidence(data),
+            caveats=notes_on(data),
         )
 
     def _check_memory(self, footprint_bytes: int) -> None:

@@ -90,7 +90,9 @@ class MemoryProbe:
                 f"no memory for {self.stage.team.threads} buffers of {memory_size(size_bytes)} ({refused}); "
                 "raise the memory limit or use fewer threads"
             ) from refused
-        self._data = data_evidence([arena.bytes[:size_bytes].view(np.float64) for arena in self._arenas], [])
+        self._data = data_evidence(
+            [arena.bytes[:size_bytes].view(np.float64) for arena in self._arenas], [], thread_nodes=self.stage.nodes
+        )
 
     def measure(
         self,

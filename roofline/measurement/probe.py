@@ -54,13 +54,17 @@ class Stage:
     """Sees what happens beside the samples."""
     cpus: tuple[int, ...] = ()
     """Where the team's threads were pinned, by rank; empty when they were not."""
+    nodes: tuple[int, ...] = ()
+    """NUMA nodes of these CPUs, on a machine with several."""
 
 
-def stage_for(team: Team, clock: Callable[[], float], cpus: tuple[int, ...] = ()) -> Stage:
+def stage_for(team: Team, clock: Callable[[], float], cpus: tuple[int, ...] = (), nodes: tuple[int, ...] = ()) -> Stage:
     """Return the stage for a team, with samples as long as the compiled clock demands."""
     quality = compiled_clock_quality()
     witness = Witness(team, quality=quality)
-    return Stage(team=team, clock=clock, sample_s=max(_SAMPLE_S, quality.least_sample_s), witness=witness, cpus=cpus)
+    return Stage(
+        team=team, clock=clock, sample_s=max(_SAMPLE_S, quality.least_sample_s), witness=witness, cpus=cpus, nodes=nodes
+    )
 
 
 def collect(

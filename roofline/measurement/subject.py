@@ -79,9 +79,10 @@ class Subject:
                 f"{place} of {self.output.size}; mend the kernel"
             )
 
-    def data(self) -> DataEvidence:
-        """Look at the placed data and return what is seen of it."""
-        return data_evidence(self.inputs, () if self.output is None else (self.output,))
+    def data(self, nodes: Sequence[int] = ()) -> DataEvidence:
+        """Look at the placed data and return what is seen of it; `nodes` are the NUMA nodes of the team's CPUs."""
+        outputs = () if self.output is None else (self.output,)
+        return data_evidence(self.inputs, outputs, thread_nodes=nodes[: self.threads])
 
     def limits(self) -> AbstractContextManager[Any]:
         """Lend a context in which libraries use as many threads as this subject."""

@@ -111,6 +111,7 @@ class Note:
         interval_s = witness.clock() - self._started_s
         passed = between(self._counters, witness.reader.read())
         self._evidence = Evidence(
+            started_s=self._started_s,
             interval_s=interval_s,
             minor_faults=self._faults[0],
             major_faults=self._faults[1],

@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_info
 
 from roofline.codegen.assembly import llvm_version, target_cpu
 from roofline.errors import CodegenError, MeasurementError, RooflineError, WrongResult
+from roofline.host import numa_nodes_of
 from roofline.kernels.registry import kernel_named
 from roofline.measurement.compiling import compile_claimed
 from roofline.measurement.compute import ComputeProbe
@@ -79,7 +80,9 @@ class Worker:
         self.isas: Sequence[Isa] = tuple(isa_named(name, available) for name in plan.isas)
         self.clock = clock
         self.started_s = clock() - request.spent_s
-        self.stage = stage_for(team, clock, plan.cpus if team.pinned else ())
+        cpus = plan.cpus if team.pinned else ()
+        several = (machine.numa_nodes or 1) > 1
+        self.stage = stage_for(team, clock, cpus, numa_nodes_of(cpus) if several else ())
         self.compute = ComputeProbe(self.stage)
         self.memory = MemoryProbe(self.stage)
         self.ceilings = request.ceilings

@@ -51,6 +51,31 @@ def doubted(ceilings: Ceilings, private_levels: Collection[str]) -> Ceilings:
     return Ceilings(compute=tuple(map(marked, ceilings.compute)), memory=tuple(map(marked, ceilings.memory)))
 
 
+STORE_SHARES = {"copy": 2 / 3, "triad": 3 / 4}
+"""What plain stores reach of non-temporal ones when every line that is written is fetched first: bytes counted over
+bytes moved."""
+EVADES = 0.08
+"""More than that by so much, and some lines are not fetched."""
+
+
+def streamed_patterns(ceilings: Ceilings) -> tuple[str, ...]:
+    """Return the DRAM ceilings whose plain stores seem to skip the fetch of what they overwrite, in words.
+
+    Cores of ARM do so after some full lines (write streaming), Intel's from Ice Lake on when memory is loaded
+    (SpecI2M). Then the bytes that a write-allocate cache moves are fewer than are counted for it.
+    """
+    found = []
+    for ceiling in ceilings.memory:
+        expected = STORE_SHARES.get(ceiling.pattern)
+        passing = ceilings.named(ceiling.name.replace(f" {ceiling.pattern} ", f" nt_{ceiling.pattern} "))
+        if expected is None or ceiling.level != "DRAM" or not isinstance(passing, MemoryCeiling):
+            continue
+        ratio = ceiling.byte_per_s / passing.byte_per_s
+        if ratio >= expected + EVADES:
+            found.append(f"{ceiling.name} reaches {ratio:.2f} of its nt_ form, expected at most {expected:.2f}")
+    return tuple(found)
+
+
 def _is_below(ceiling: Ceiling, other: Ceiling, private_levels: Collection[str]) -> bool:
     """Whether a ceiling is too low beside another one that it should reach."""
     rate, reached = ceiling.attainable_flop_per_s(1.0), other.attainable_flop_per_s(1.0)

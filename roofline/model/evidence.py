@@ -21,7 +21,11 @@ class DataEvidence(Value, frozen=True, kw_only=True):
     huge_share: float | None = None
     """Share of them on huge pages."""
     node_shares: dict[str, float] = {}
-    """Share of the pages by NUMA node; empty where the system does not tell."""
+    """Share of the pages by NUMA node; empty on one node, or where the system does not tell."""
+    thread_shares: dict[str, float] = {}
+    """Share of the threads by NUMA node."""
+    row_bytes: tuple[int, ...] = ()
+    """Distance of neighbouring rows of each matrix with many of them."""
     array_bytes: int | None = None
     """Size of all arrays together."""
     offsets_bytes: tuple[int, ...] = ()
@@ -33,6 +37,8 @@ class DataEvidence(Value, frozen=True, kw_only=True):
 class Evidence(Value, frozen=True, kw_only=True):
     """Facts beside the samples of one measurement, from before its first to after its last. Unknown is None."""
 
+    started_s: float | None = None
+    """When, on the system's monotonic clock, which all processes of a run share."""
     interval_s: float | None = None
     """Wall time from the first sample to the last, the roof's blocks among them."""
     minor_faults: int | None = None

@@ -87,12 +87,6 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ),
     ("ZERODATA", "zeros or constants, which some CPUs store and read faster", (INVALID,), "use random data"),
     (
-        "DATADEP",
-        "the time depends on the values: two seeds differ",
-        (DEGRADED,),
-        "report the range over seeds, or choose the data that matters",
-    ),
-    (
         "ZEROPAGE",
         "memory that was never written: all of it is one page of zeros",
         (INVALID,),
@@ -148,7 +142,7 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("MONO", "ceilings that contradict each other, measured twice", (DEGRADED,), "measure again on a quiet machine"),
     ("UNITS", "1024 where 1000 is meant, or a fused multiply-add counted once", (PREVENTED,), "report it"),
     # the machine
-    ("SMT", "two threads on one core", (DEGRADED, CAVEAT), "pin one thread to each core"),
+    ("SMT", "two threads on one core", (PREVENTED,), "pin one thread to each core"),
     ("HYBRID", "cores of different kinds measured as one", (CAVEAT,), "choose the kind with taskset"),
     ("LICENCE", "another clock beside the kernel than beside its roof", (DEGRADED,), "measure again, alone"),
     (

@@ -34,6 +34,8 @@ DOUBLED = (1.6, 2.6)
 """Twice the repeats take between these times as long: less, and repeats do not work; more, and something grows."""
 DROPPED_SHARE = 0.01
 """More samples dropped because the clock did not move forward."""
+NODES_APART = 0.10
+"""Pages of a node and threads on it whose shares differ by more: some threads work on far memory."""
 CLOCK_APART = 0.03
 """Two clocks held that differ by more."""
 ALIASING_BYTES = 256
@@ -128,6 +130,17 @@ def _invalid_data(data: DataEvidence) -> Iterator[str]:
 def _degraded_data(data: DataEvidence) -> Iterator[str]:
     if aliases(data.offsets_bytes, data.written_arrays):
         yield "ALIAS4K"
+    nodes = data.node_shares.keys() | data.thread_shares.keys()
+    if data.node_shares and data.thread_shares:
+        apart = (abs(data.node_shares.get(node, 0.0) - data.thread_shares.get(node, 0.0)) for node in nodes)
+        if max(apart) > NODES_APART:
+            yield "FIRSTTOUCH"
+
+
+def notes_on(data: DataEvidence | None) -> tuple[str, ...]:
+    """Return the codes of what a reader should know of sound data: SETCONF, rows that fall into the same sets."""
+    conflicts = data is not None and any(row and row % PAGE_BYTES == 0 for row in data.row_bytes)
+    return ("SETCONF",) if conflicts else ()
 
 
 def aliases(offsets_bytes: Sequence[int], written: int) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from roofline.model.ceilings import Ceiling, Ceilings, level_order
+from roofline.model.drift import never_settled
 from roofline.model.judging import (
     CLOCK_APART,
     MOST_BYTE_PER_CYCLE,
@@ -54,7 +55,8 @@ def judged(measurement: Measurement, ceilings: Ceilings, cpus: tuple[int, ...] =
         return replace(measurement, status="above_roof", status_codes=(cause,))
     own = ceilings.named(measurement.ceiling)
     licence = ("LICENCE",) if own and other_clock(measurement.clock_samples_hz, own.clocks_hz) else ()
-    codes = (*noisy, *unsteady, *licence, *evidence.degraded)
+    warming = ("WARMUP",) if never_settled(measurement.samples_s) else ()
+    codes = (*noisy, *unsteady, *licence, *warming, *evidence.degraded)
     return replace(measurement, status="degraded" if codes else "ok", status_codes=codes)
 
 

@@ -45,6 +45,7 @@ def judged(before: Counters, after: Counters, interval_s: float = 1.0) -> tuple[
 QUIET = "cpu 1000 10 500 90000 5 1 1 20 0 0\ncpu0 1 2 3 4 5 6 7 8\ncpu1 1 2 3 4 5 6 7 8\n"
 
 
+@pytest.mark.twin("NOPMU")
 def test_busy_and_stolen_time_are_read_in_seconds(tmp_path: Path) -> None:
     reader = host(tmp_path, QUIET)
     counters = reader.read()
@@ -92,6 +93,7 @@ def test_version_1_counts_nanoseconds(tmp_path: Path) -> None:
     assert reader.read().throttled_s == pytest.approx(2.0)
 
 
+@pytest.mark.canary("NOPMU")
 def test_what_is_unknown_or_goes_back_stays_unknown(tmp_path: Path) -> None:
     nothing = CounterReader(tmp_path / "empty")
     assert nothing.read() == Counters()

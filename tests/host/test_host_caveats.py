@@ -29,10 +29,13 @@ def codes(machine: Machine, environment: Environment) -> list[str]:
     return [caveat.code for caveat in host_caveats(machine, environment)]
 
 
+@pytest.mark.twin("HYBRID")
 def test_a_quiet_tuned_machine_has_no_caveat() -> None:
     assert codes(MACHINE, QUIET) == []
 
 
+@pytest.mark.canary("CPUCOUNT", "THROTTLE", "UNPINNED")
+@pytest.mark.twin("CPUCOUNT", "UNPINNED")
 @pytest.mark.parametrize(
     ("code", "canary", "twin"),
     [
@@ -46,7 +49,7 @@ def test_a_quiet_tuned_machine_has_no_caveat() -> None:
         ("NOCPUFREQ", {"governor": None}, {"governor": "performance"}),
         ("GOVERNOR", {"governor": "powersave"}, {"governor": "performance"}),
         ("GOVERNOR", {"governor": "performance, powersave"}, {"governor": "performance"}),
-        ("TURBO", {"turbo": True}, {"turbo": None}),
+        ("TURBO_ON", {"turbo": True}, {"turbo": None}),
         ("THP", {"transparent_huge_pages": "never"}, {"transparent_huge_pages": "always"}),
         ("CODEGEN", {"variables": {"NUMBA_OPT": "0"}}, {"variables": {"NUMBA_NUM_THREADS": "2"}}),
     ],
@@ -68,6 +71,7 @@ def test_a_container_alone_gives_none(name: str | None) -> None:
     assert codes(replace(MACHINE, virtualisation=name), QUIET) == []
 
 
+@pytest.mark.canary("HYBRID")
 def test_hybrid_cores_give_a_caveat_that_names_the_cpus_used() -> None:
     (caveat,) = host_caveats(replace(MACHINE, core_classes=(2, 4)), QUIET)
     assert caveat.code == "HYBRID"
@@ -94,8 +98,8 @@ def test_a_quota_is_told_with_what_it_leaves() -> None:
 @pytest.mark.parametrize(
     ("host", "expected"),
     [
-        ("intel_two_sockets_smt", ["GOVERNOR", "TURBO"]),
-        ("amd_two_l3", ["TURBO"]),
+        ("intel_two_sockets_smt", ["GOVERNOR", "TURBO_ON"]),
+        ("amd_two_l3", ["TURBO_ON"]),
         ("alder_lake_hybrid", ["HYBRID", "BUSY", "GOVERNOR"]),
         ("neoverse_n1", ["THP"]),
         ("guest_without_cpufreq", ["VM", "STEAL", "NOCPUFREQ"]),

@@ -16,6 +16,7 @@ GIB, MIB = 2**30, 2**20
 Plant = Callable[..., Path]
 
 
+@pytest.mark.twin("SMT")
 @pytest.mark.parametrize(
     ("host", "cpus"),
     [
@@ -32,6 +33,7 @@ def test_one_hardware_thread_per_core_is_used(host: str, cpus: tuple[int, ...], 
     assert usable_cpus(hosts / host) == cpus
 
 
+@pytest.mark.canary("SMT")
 @pytest.mark.parametrize(
     ("host", "affinity", "cpus"),
     [

@@ -31,6 +31,7 @@ def right_triad(a, b, c, q):
     a[:] = b + q * c
 
 
+@pytest.mark.twin("WRONG")
 def test_a_right_result_gives_its_error_and_tolerance():
     error, tolerance = check(TRIAD, right_triad, arguments_of(TRIAD), 9, "f64")
     assert error == 0
@@ -63,6 +64,7 @@ def test_an_element_of_a_matrix_is_named_by_row_and_column():
     assert "first at [2, 5]: got 0, expected" in refused(GEMM, wrong)
 
 
+@pytest.mark.canary("WRONG", "NONFINITE")
 def test_one_nan_is_wrong():
     def wrong(a, b, c, q):
         right_triad(a, b, c, q)
@@ -88,6 +90,7 @@ def test_a_kernel_that_does_nothing_is_wrong_even_where_the_output_held_the_righ
         check(TRIAD, lambda a, b, c, q: None, (a, b, c, q), 9, "f64")
 
 
+@pytest.mark.canary("WRONG")
 def test_a_loop_that_stops_one_short_is_wrong():
     def wrong(a, b, c, q):
         right_triad(a[:-1], b[:-1], c[:-1], q)

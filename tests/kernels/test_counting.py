@@ -46,6 +46,7 @@ def ways_of(known: Kernel) -> list[dict[str, bool]]:
     return [{"scratch": True}, {"scratch": True, "every_value": True}][: 2 if known.family == "stencil" else 1]
 
 
+@pytest.mark.twin("WA")
 @pytest.mark.parametrize("known", COUNTABLE, ids=lambda known: known.name)
 def test_declared_work_is_what_the_body_does(known: Kernel):
     for dtype in known.dtypes:
@@ -202,3 +203,16 @@ def test_one_array_passed_twice_is_one_array():
             a[i] += b[i]
 
     assert count_work(double, 5) == double.work_of(5, "f64")
+
+
+@pytest.mark.canary("WA")
+def test_lines_that_are_written_without_having_been_read_cannot_be_left_out():
+    def copy(a, b, s):
+        """a = b"""
+        for i in range(a.size):
+            a[i] = b[i]
+
+    done = counted(copy)
+    forgotten = Work(flops=0, read_bytes=24, write_bytes=24)
+    assert done != forgotten
+    assert (done.allocate_bytes, done.bytes, done.bus_bytes) == (24, 48, 72)

@@ -42,6 +42,7 @@ def folder_of(package: Path, base: Path) -> Path:
     return folder
 
 
+@pytest.mark.canary("CACHE-STALE")
 def test_one_byte_of_source_makes_another_folder(package: Path, tmp_path: Path) -> None:
     first = folder_of(package, tmp_path)
     assert folder_of(package, tmp_path) == first
@@ -84,6 +85,7 @@ def test_another_cpu_has_another_folder(other: object, tmp_path: Path) -> None:
     assert code_cache(other, tmp_path).folder != code_cache(MACHINE, tmp_path).folder  # type: ignore[arg-type]
 
 
+@pytest.mark.twin("CACHE-STALE")
 def test_what_decides_nothing_about_the_code_changes_no_folder(tmp_path: Path) -> None:
     other = replace(MACHINE, memory_bytes=1, virtualisation=None)
     assert code_cache(other, tmp_path).folder == code_cache(MACHINE, tmp_path).folder

@@ -11,7 +11,7 @@ import pytest
 from roofline.errors import UsageError
 from roofline.kernels.kernel import Kernel, kernel
 from roofline.measurement.buffers import Arena, array_offsets
-from roofline.measurement.data_evidence import data_evidence, mapped_shares
+from roofline.measurement.data_evidence import data_evidence, mapped_shares, node_shares
 from roofline.measurement.subject import prepare
 from roofline.measurement.team import Team
 from roofline.model.evidence import Evidence
@@ -152,3 +152,23 @@ def test_arguments_in_memory_of_their_own_are_measured() -> None:
     apart = kernel_with(lambda n, dtype, rng: (np.empty(n, dtype), rng.random(n).astype(dtype)))
     with Team((), 1) as team:
         assert prepare(apart, 100, "f64", team, 1).error == 0.0
+
+
+@pytest.mark.canary("FIRSTTOUCH")
+def test_pages_on_the_nodes_are_counted_from_the_systems_books(tmp_path: Path) -> None:
+    data = np.ones(1000)
+    start = int(data.ctypes.data)
+    maps = tmp_path / "numa_maps"
+    maps.write_text(
+        f"{start - 8192:x} default anon=600 dirty=600 N0=450 N1=150 kernelpagesize_kB=4\n"
+        f"{start + 2**30:x} default anon=9 N1=9\n0fff default file=/x N7=1\ngarbage N1=5\n"
+    )
+    assert node_shares([data], maps) == {"0": 0.75, "1": 0.25}
+    seen = data_evidence([data], [], smaps=tmp_path / "smaps", thread_nodes=(0, 0, 1, 1))
+    assert (seen.node_shares, seen.thread_shares) == ({"0": 0.75, "1": 0.25}, {"0": 0.5, "1": 0.5})
+    assert node_shares([data], tmp_path / "none") == {}
+
+
+@pytest.mark.canary("SETCONF")
+def test_the_distance_of_rows_is_seen() -> None:
+    assert data_evidence([RNG.random((64, 512)), RNG.random((3, 512)), RNG.random(9)], []).row_bytes == (4096,)

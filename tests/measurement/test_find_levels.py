@@ -91,6 +91,7 @@ def test_the_sweep_stays_within_the_memory_limit() -> None:
     assert min(sweep_sizes(CACHES, 24, 1)) > 0
 
 
+@pytest.mark.twin("LLC")
 def test_three_caches_that_are_as_reported_agree() -> None:
     levels = found([cache.size_bytes for cache in CACHES])
     assert list(levels) == ["L1", "L2", "L3", "DRAM"]
@@ -107,6 +108,7 @@ def test_three_caches_that_are_as_reported_agree() -> None:
     assert levels["DRAM"].effective_bytes is None
 
 
+@pytest.mark.canary("LLC")
 @pytest.mark.parametrize("share", [3, 5])
 def test_a_guests_small_share_of_l3_is_seen_and_its_set_fits_it(share: int) -> None:
     capacity = 32 * MIB // share

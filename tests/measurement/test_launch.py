@@ -172,6 +172,23 @@ def test_a_worker_that_never_begins_is_an_error_that_says_why(
     assert workers.left() == []
 
 
+@pytest.mark.canary("CACHE-BAD")
+def test_a_cache_that_kills_a_worker_before_it_begins_is_removed_and_told_of(
+    workers: FakeWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    workers.startup = [["die with a cache", "SIGILL"]]
+    launched = Launched(workers)
+    assert launched.run.complete
+    assert [caveat.code for caveat in launched.run.caveats] == ["CACHE-BAD"]
+    assert launched.measured == ["op0", "op1", "op2", "op3"]
+
+
+@pytest.mark.twin("CACHE-BAD")
+def test_a_sound_cache_is_kept_and_not_told_of(workers: FakeWorkers) -> None:
+    assert Launched(workers).run.caveats == Launched(workers).run.caveats == ()
+
+
 def test_a_command_that_is_not_there_is_the_systems_error(workers: FakeWorkers) -> None:
     keep: list[Record] = []
     with pytest.raises(FileNotFoundError):

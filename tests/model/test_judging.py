@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from roofline.model.evidence import DataEvidence, Evidence
-from roofline.model.judging import Circumstances, Verdict, aliases, is_too_short, verdict_of
+from roofline.model.judging import Circumstances, Verdict, aliases, is_too_short, notes_on, verdict_of
 
 FACTS = Circumstances(samples=10, threads=2, cpus=(0, 1), sample_bytes=4096 * 1000)
 QUIET: dict[str, Any] = {
@@ -139,3 +139,32 @@ def test_an_interval_is_a_thousand_ticks_long(
     interval_s: float, resolution_s: float, overhead_s: float, short: bool
 ) -> None:
     assert is_too_short(interval_s, resolution_s, overhead_s) is short
+
+
+@pytest.mark.canary("FIRSTTOUCH")
+@pytest.mark.twin("FIRSTTOUCH")
+@pytest.mark.parametrize(
+    ("pages", "threads", "codes"),
+    [
+        ({"0": 1.0}, {"0": 0.5, "1": 0.5}, ("FIRSTTOUCH",)),
+        ({"1": 1.0}, {"0": 1.0}, ("FIRSTTOUCH",)),
+        ({"0": 0.5, "1": 0.5}, {"0": 0.5, "1": 0.5}, ()),
+        ({"0": 0.55, "1": 0.45}, {"0": 0.5, "1": 0.5}, ()),
+        ({"0": 1.0}, {"0": 1.0}, ()),
+        ({}, {"0": 0.5, "1": 0.5}, ()),
+    ],
+)
+def test_pages_far_from_the_threads_that_use_them_are_told_of(
+    pages: dict[str, float], threads: dict[str, float], codes: tuple[str, ...]
+) -> None:
+    assert verdict({"node_shares": pages, "thread_shares": threads}).degraded == codes
+
+
+@pytest.mark.canary("SETCONF")
+@pytest.mark.twin("SETCONF")
+@pytest.mark.parametrize(
+    ("rows", "codes"), [((4096,), ("SETCONF",)), ((8 * 513,), ()), ((8 * 512, 64), ("SETCONF",)), ((), ()), ((0,), ())]
+)
+def test_rows_that_fall_into_the_same_sets_are_noted(rows: tuple[int, ...], codes: tuple[str, ...]) -> None:
+    assert notes_on(DataEvidence(row_bytes=rows)) == codes
+    assert notes_on(None) == ()
