@@ -15,6 +15,7 @@ VERBS = {
     "ceilings": "Measure only the roof.",
     "run": "Measure only kernels, each under its own ceiling.",
     "machine": "Show what the host is and what this process may use of it.",
+    "doctor": "Say what would make numbers measured here untrustworthy.",
     "list": "List kernels, instruction sets or saved runs.",
     "show": "Show a saved run.",
     "verify": "Derive every number of a run again from its raw samples.",

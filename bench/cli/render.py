@@ -85,4 +85,12 @@ def _width(table: Table, places: Sequence[int]) -> int:
 
 def _style(cell: str) -> str:
     status = cell.partition(":")[0]
-    return {"degraded": "yellow", "invalid": "red", "above_roof": "red", "failed": "red", "NO": "red"}.get(status, "")
+    return {
+        "degraded": "yellow",
+        "invalid": "red",
+        "above_roof": "red",
+        "failed": "red",
+        "NO": "red",
+        "warn": "yellow",
+        "fail": "red",
+    }.get(status, "")

@@ -146,6 +146,15 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
     return Subject(kernel, team, threads, error, tolerance, register, tiles, output, inputs, block)
 
 
+def threading_layer() -> str | None:
+    """Start Numba's threads and return what they run on; None where they do not start."""
+    try:
+        _copy_block()(np.zeros(2), np.ones(2))
+        return str(numba.threading_layer())  # type: ignore[attr-defined]
+    except (ValueError, ImportError, RuntimeError):
+        return None
+
+
 def _refuse_shared(kernel: Kernel, arguments: Sequence[Any]) -> None:
     """Raise UsageError when two arrays lie in the same memory: one would change the other, and the code be slower."""
     arrays = [(place, value) for place, value in enumerate(arguments) if isinstance(value, np.ndarray)]

@@ -30,6 +30,7 @@ from roofline.measurement.memory import MemoryProbe, Shape
 from roofline.measurement.message import Began, Finished, Request, request_from, to_line
 from roofline.measurement.plan import WEIGHTS, ComputePoint, KernelPoint, MemoryPoint, Point, SweepPoints
 from roofline.measurement.probe import stage_for
+from roofline.measurement.subject import threading_layer
 from roofline.measurement.sweep import better_of, sweep
 from roofline.measurement.team import Team, pin_library_threads
 from roofline.model.ceilings import AnyCeiling, Ceiling, ComputeCeiling, MemoryCeiling
@@ -210,8 +211,8 @@ def kind_of(error: RooflineError) -> str:
     return next((kind for error_type, kind in kinds.items() if isinstance(error, error_type)), "raised")
 
 
-def libraries() -> LibrariesFound:
-    """Return what only this process knows: LLVM's version and the BLAS that NumPy has loaded."""
+def libraries(threads: int = 1) -> LibrariesFound:
+    """Return what only this process knows: LLVM's version, the BLAS that NumPy has loaded, and Numba's threads."""
     found = tuple(
         Blas(
             name=info["internal_api"],
@@ -222,7 +223,12 @@ def libraries() -> LibrariesFound:
         for info in sorted(threadpool_info(), key=lambda info: str(info.get("version")), reverse=True)
         if info["user_api"] == "blas"
     )
-    return LibrariesFound(llvm=llvm_version(), target_cpu=target_cpu(), blas=found)
+    return LibrariesFound(
+        llvm=llvm_version(),
+        target_cpu=target_cpu(),
+        blas=found,
+        threading_layer=threading_layer() if threads > 1 else None,
+    )
 
 
 def die_with_launcher() -> None:
@@ -251,7 +257,7 @@ def main() -> None:
             if request.compile_only is not None:
                 compile_claimed(request, team, worker.isas, send)
             else:
-                send(libraries())
+                send(libraries(plan.threads[-1]))
                 if cpus and not team.pinned:
                     send(CaveatFound(caveat=UNPINNED))
                 worker.run(send)

@@ -109,5 +109,7 @@ class Environment(Value, frozen=True, kw_only=True):
     """CPU that LLVM took this one for and compiled for, e.g. `znver4`."""
     numpy: str | None = None
     blas: tuple[Blas, ...] = ()
+    threading_layer: str | None = None
+    """What Numba's parallel loops run on: `omp`, `tbb`, `workqueue`; None where no second thread was used."""
     variables: dict[str, str] = {}
     """The NUMBA_, OMP_, OPENBLAS_, GOMP_, KMP_ and MKL_ variables that are set."""

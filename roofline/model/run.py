@@ -113,6 +113,7 @@ class LibrariesFound(Value, frozen=True, kw_only=True, tag_field="record", tag="
     llvm: str
     target_cpu: str
     blas: tuple[Blas, ...]
+    threading_layer: str | None = None
 
 
 Record = ComputeMeasured | MemoryMeasured | LevelsFound | KernelMeasured | PointFailed | CaveatFound | LibrariesFound
@@ -165,7 +166,11 @@ class Run(Value, frozen=True, kw_only=True):
                 return replace(self, caveats=(*self.caveats, record.caveat))
             case LibrariesFound():
                 environment = replace(
-                    self.environment, llvm=record.llvm, target_cpu=record.target_cpu, blas=record.blas
+                    self.environment,
+                    llvm=record.llvm,
+                    target_cpu=record.target_cpu,
+                    blas=record.blas,
+                    threading_layer=record.threading_layer,
                 )
                 return replace(self, environment=environment)
 
