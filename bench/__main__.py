@@ -22,6 +22,7 @@ from roofline.errors import (
     CodegenError,
     MachineBusy,
     MeasurementError,
+    NotComparable,
     ResultsError,
     RooflineError,
     UsageError,
@@ -31,6 +32,7 @@ from roofline.errors import (
 EXIT_CODES = {
     UsageError: 2,
     ArchiveError: 4,
+    NotComparable: 4,
     MeasurementError: 5,
     CodegenError: 6,
     WrongResult: 6,

@@ -9,6 +9,7 @@
     │   └── NothingMeasured no point at all came out of a run
     ├── MachineBusy         another run measures on this machine
     ├── ArchiveError        a run file is unreadable, or is not a run
+    ├── NotComparable       two runs, or a run and this machine, are not of one kind
     └── ResultsError        the results folder cannot be written
 
 Messages say what was found, what was expected and what to do. The library raises; only
@@ -75,6 +76,10 @@ class MachineBusy(RooflineError):
 
 class ArchiveError(RooflineError):
     """A run file is unreadable, or is not a run."""
+
+
+class NotComparable(RooflineError):
+    """Two runs, or a run and this machine, are not of one kind."""
 
 
 class ResultsError(RooflineError):

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import SystemRandom
 from signal import Signals
-from typing import Any
 
 import click
 from msgspec.structs import replace
@@ -16,6 +15,7 @@ from msgspec.structs import replace
 from bench.cli.progress import progress
 from bench.cli.request import Request, check_variables, chosen_dtypes, chosen_isas, chosen_sizes, chosen_threads
 from bench.cli.session import Session
+from bench.recorded import recorded
 from roofline.archive.disk import check_writable
 from roofline.archive.document import encode
 from roofline.archive.identity import new_id, validated_label
@@ -24,7 +24,7 @@ from roofline.archive.revision import revision
 from roofline.archive.store import save
 from roofline.errors import NothingMeasured, RooflineError
 from roofline.host import host_caveats, memory_budget_bytes, read_environment, read_machine, usable_cpus
-from roofline.measurement.lock import lock_folder, machine_lock
+from roofline.measurement.lock import Hold, lock_folder, machine_lock
 from roofline.measurement.plan import Plan
 from roofline.model.run import Run
 from roofline.plotting.summary import tables
@@ -74,21 +74,23 @@ def measure(session: Session, request: Request) -> int:
         label=label,
         revision=revision(Path.cwd()),
         argv=tuple(map(printable, session.argv)),
-        plan=recorded(plan, request),
+        plan=recorded(plan, request.patterns, chosen_sizes(request.sizes)),
         machine=machine,
         environment=environment,
         caveats=host_caveats(machine, environment),
     )
-    launch = session.launch or _launcher()
     command = " ".join(("roofline", *header.argv))
-    with (
-        machine_lock(lock_folder(), command, wait_s=request.wait_s, concurrent=request.concurrent) as hold,
-        Journal(header, session.results) as journal,
-        progress(session) as report,
-    ):
-        run = launch(plan, header, keep=journal.append, progress=report)
-        run = replace(run, caveats=(*run.caveats, *hold.caveats()))
-    return deliver(run, session, request, journal.path)
+    with machine_lock(lock_folder(), command, wait_s=request.wait_s, concurrent=request.concurrent) as hold:
+        run, journal = measured(plan, header, session, hold)
+    return deliver(run, session, request, journal)
+
+
+def measured(plan: Plan, header: Run, session: Session, hold: Hold) -> tuple[Run, Path]:
+    """Measure a plan under the machine's lock, and return the run, grown from `header`, and its journal."""
+    launch = session.launch or _launcher()
+    with Journal(header, session.results) as journal, progress(session) as report:
+        run: Run = launch(plan, header, keep=journal.append, progress=report)
+    return replace(run, caveats=(*run.caveats, *hold.caveats())), journal.path
 
 
 def deliver(run: Run, session: Session, request: Request, journal: Path) -> int:
@@ -126,22 +128,6 @@ def deliver(run: Run, session: Session, request: Request, journal: Path) -> int:
     if not run.complete:
         session.note(f"incomplete: {run.reason or 'reason unknown'}; what was measured is in {path}")
     return exit_code(run)
-
-
-def recorded(plan: Plan, request: Request) -> dict[str, Any]:
-    """Return what was asked for, as the archive records it."""
-    return {
-        "mode": plan.mode,
-        "budget_s": plan.budget_s,
-        "threads": list(plan.threads),
-        "cpus": list(plan.cpus),
-        "dtypes": list(plan.dtypes),
-        "isas": list(plan.isas),
-        "kernels": list(request.patterns),
-        "seed": plan.seed,
-        "launches": plan.launches,
-        "points": list(dict.fromkeys(point.name for point in plan.points)),
-    }
 
 
 def exit_code(run: Run) -> int:

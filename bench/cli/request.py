@@ -83,6 +83,17 @@ def measuring_options(function: Function) -> Function:
                 metavar="T,...",
                 help="Element types; i8, int8 with sums in int32, where a kernel has it.",
             ),
+            click.option("--json", is_flag=True, help="Print the archived document on stdout, and nothing else."),
+        )
+    ):
+        function = option(function)
+    return locking_options(function)
+
+
+def locking_options(function: Function) -> Function:
+    """Add the options of everything that measures, about other runs on this machine."""
+    for option in reversed(
+        (
             click.option(
                 "--wait",
                 "wait_s",
@@ -94,7 +105,6 @@ def measuring_options(function: Function) -> Function:
             click.option(
                 "--allow-concurrent", "concurrent", is_flag=True, help="Go on beside another run; both are marked BUSY."
             ),
-            click.option("--json", is_flag=True, help="Print the archived document on stdout, and nothing else."),
         )
     ):
         function = option(function)

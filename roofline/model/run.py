@@ -129,6 +129,8 @@ class Run(Value, frozen=True, kw_only=True):
     started_utc: str
     """ISO 8601, seconds, `Z`."""
     label: str | None = None
+    resumed_from: str | None = None
+    """Id of the incomplete run that this one finished."""
     revision: str | None = None
     """Git revision of the working directory, with `+dirty` when it had changes; None outside a checkout."""
     argv: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from collections import Counter
 
 from roofline.model.ceilings import CAVEAT_MEANINGS
 from roofline.model.grade import grade_of
+from roofline.model.guard import GUARDS
 from roofline.model.machine import Machine
 from roofline.model.run import Run
 from roofline.plotting.kernel_tables import kernel_tables
@@ -132,7 +133,8 @@ def grade_table(run: Run) -> Table:
 
 
 def _told(code: str, names: list[str]) -> str:
-    meaning = CAVEAT_MEANINGS.get(code)
+    guard = GUARDS.get(code)
+    meaning = CAVEAT_MEANINGS.get(code) or (f"{guard.catches}; {guard.remedy}" if guard else None)
     return f"{f'{meaning}: ' if meaning else ''}{_grouped(names)}"
 
 

@@ -1,0 +1,172 @@
+"""`resume`: measure what an interrupted run still lacks."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from random import SystemRandom
+from typing import Any
+
+import click
+from msgspec.structs import replace
+
+from bench.cli.measuring import deliver, measured
+from bench.cli.request import Request, check_variables, locking_options
+from bench.cli.session import Session
+from bench.cli.verb import Verb
+from bench.recorded import RecordedPlan, names_of, recorded_plan
+from roofline.archive.disk import check_writable
+from roofline.archive.identity import new_id
+from roofline.archive.journal import SUFFIX
+from roofline.archive.store import find, load, runs
+from roofline.errors import NotComparable, UsageError
+from roofline.host import read_environment, read_machine
+from roofline.measurement.lock import Hold, lock_folder, machine_lock
+from roofline.measurement.plan import KernelPoint, Plan, Point, SweepPoints
+from roofline.model.comparable import differences
+from roofline.model.run import Run
+
+DRAWN = ("all", "quick", "thorough")
+
+
+@click.command("resume", cls=Verb)
+@click.argument("name", metavar="[RUN]", required=False)
+@click.option("--retry-failed", is_flag=True, help="Also try again what failed; what was skipped stays skipped.")
+@locking_options
+@click.option("--json", is_flag=True, help="Print the archived document on stdout, and nothing else.")
+@click.pass_obj
+def command(session: Session, /, name: str | None, retry_failed: bool, json: bool, **options: Any) -> int:
+    """Measure what an interrupted run still lacks.
+
+    RUN is one that is incomplete, or the journal of one that was never saved; by default the newest of this machine.
+    The finished run is saved under an id of its own. Refused, with the reason, on another machine, under other
+    conditions or with another version of the code (exit code 4).
+    """
+    check_variables(os.environ)
+    check_writable(session.results)
+    request = Request(mode="resume", json=json, **options)
+    lock = machine_lock(lock_folder(), "roofline resume", wait_s=request.wait_s, concurrent=request.concurrent)
+    with lock as hold:  # first: the journal of a run that goes on is not to be resumed
+        path = find(name, session.results) if name is not None else _newest(session.results)
+        return _resumed(path, load(path), retry_failed, request, session, hold)
+
+
+def _resumed(path: Path, run: Run, retry_failed: bool, request: Request, session: Session, hold: Hold) -> int:
+    from bench.plans import plan_for  # loads Numba
+
+    if run.complete and not (retry_failed and _retryable(run)):
+        raise UsageError(f"run {run.id} is complete: there is nothing to resume")
+    asked = recorded_plan(run)
+    _refuse_other_conditions(run, asked)
+    plan = plan_for(
+        asked.mode,
+        machine=run.machine,
+        cpus=asked.cpus,
+        threads=asked.threads,
+        dtypes=asked.dtypes,
+        isas=asked.isas,
+        patterns=asked.kernels,
+        sizes=asked.sizes,
+        budget_s=asked.budget_s,
+        memory_budget_bytes=asked.memory_budget_bytes,
+        seed=asked.seed,
+    )
+    if names_of(plan) != asked.points:
+        raise NotComparable(f"run {run.id} was planned by another version of this suite: its points are others now")
+    _refuse_other_code(run)
+    failed = () if not retry_failed else tuple(_retryable(run))
+    start = replace(run, failures=tuple(failure for failure in run.failures if failure.point not in failed))
+    left = tuple(point for point in plan.points if not is_done(point, start))
+    if not left:
+        session.note("every point has ended: only saving was left")
+    rest = replace(plan, points=left, budget_s=plan.budget_s * _share(left, plan))
+    session.note(f"resuming {run.id}: {len(left)} of {len(plan.points)} points are left")
+    now = datetime.now(UTC)
+    header = replace(
+        start,
+        id=new_id(now, SystemRandom()),
+        resumed_from=run.id,
+        complete=False,
+        reason=None,
+        environment=replace(
+            read_environment(),
+            llvm=run.environment.llvm,
+            target_cpu=run.environment.target_cpu,
+            blas=run.environment.blas,
+            threading_layer=run.environment.threading_layer,
+        ),
+        caveats=tuple(caveat for caveat in run.caveats if caveat.code != "BUSY"),
+    )
+    finished, journal = measured(rest, header, session, hold)
+    finished = replace(finished, elapsed_s=(run.elapsed_s or 0.0) + (finished.elapsed_s or 0.0))
+    code = deliver(finished, session, dataclasses.replace(request, draw=asked.mode in DRAWN), journal)
+    if path.name.endswith(SUFFIX):
+        path.unlink(missing_ok=True)  # all that it held is in the finished run
+    return code
+
+
+def is_done(point: Point, run: Run) -> bool:
+    """Return whether a run has a number, or a failure, for a point of its plan."""
+    if any(failure.point == point.name for failure in run.failures):
+        return True
+    if isinstance(point, SweepPoints):
+        return bool(run.levels)
+    if isinstance(point, KernelPoint):
+        return any(
+            (m.kernel, m.dtype, m.threads) == (point.kernel, point.dtype, point.threads)
+            and (m.n == point.n if point.n is not None else m.level == point.level)
+            for m in run.measurements
+        )
+    ceiling = run.ceilings.named(point.name)
+    return ceiling is not None and (len(ceiling.launches) >= point.launch or bool(ceiling.raised_by))
+
+
+def _retryable(run: Run) -> list[str]:
+    return [failure.point for failure in run.failures if failure.kind != "skipped"]
+
+
+def _share(left: tuple[Point, ...], plan: Plan) -> float:
+    whole = plan.weight()
+    return replace(plan, points=left).weight() / whole if whole else 1.0
+
+
+def _newest(results: Path) -> Path:
+    machine = read_machine().key
+    there = [entry for entry in runs(results) if entry.error is None and entry.machine == machine]
+    resumed = {load(entry.path).resumed_from for entry in there if entry.path.suffix == ".json"}
+    saved = {entry.id for entry in there if entry.complete}
+    left = [entry for entry in there if not entry.complete and entry.id not in resumed | saved]
+    if not left:
+        raise UsageError(f"no run of this machine in {results} is incomplete: there is nothing to resume")
+    return left[-1].path
+
+
+def _refuse_other_conditions(run: Run, asked: RecordedPlan) -> None:
+    """Raise NotComparable where this is not the machine, or not under the conditions, that the run began on."""
+    now = replace(run, machine=read_machine(), environment=read_environment())
+    if found := differences(run, now):
+        raise NotComparable(
+            f"HOSTSWAP: run {run.id} began elsewhere or otherwise: {'; '.join(found[:4])}"
+            f"{' and more' if len(found) > 4 else ''}; measure it again from the start"
+        )
+    if asked.cpus != now.environment.cpus_used:
+        raise NotComparable(
+            f"HOSTSWAP: run {run.id} used the CPUs {asked.cpus}, now there are {now.environment.cpus_used}; measure "
+            "it again from the start"
+        )
+
+
+def _refuse_other_code(run: Run) -> None:
+    """Raise NotComparable where the code of a kernel that was measured is another now."""
+    from roofline.kernels.registry import all_kernels
+
+    known = all_kernels()
+    for measurement in run.measurements:
+        kernel = known.get(measurement.kernel)
+        if kernel is None or kernel.digest != measurement.digest:
+            raise NotComparable(
+                f"run {run.id} measured other code of {measurement.kernel} than there is now; measure it again from "
+                "the start"
+            )
