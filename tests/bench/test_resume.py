@@ -114,7 +114,7 @@ def test_only_what_is_left_is_measured_and_the_finished_run_has_everything(ask: 
     begun(ask, whole, None)
     uninterrupted = load(find("last", whole))
     assert finished.ceilings == uninterrupted.ceilings
-    assert finished.failures == uninterrupted.failures
+    assert set(finished.failures) == set(uninterrupted.failures)  # each run has an order of its own
 
 
 def test_a_journal_that_was_never_saved_is_resumed_and_then_consumed(ask: Ask, tmp_path: Path) -> None:
