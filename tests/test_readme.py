@@ -55,7 +55,13 @@ def test_a_command_in_the_documentation_parses(line: str) -> None:
 def test_an_option_in_the_readme_exists(option: str) -> None:
     group = program()
     verbs = [group.get_command(click.Context(group), verb) for verb in VERBS]
-    known = {name for verb in verbs if verb for parameter in verb.params for name in parameter.opts}
+    known = {
+        name
+        for verb in verbs
+        if verb
+        for parameter in verb.params
+        for name in (*parameter.opts, *parameter.secondary_opts)
+    }
     assert option in known
 
 

@@ -22,16 +22,17 @@ from roofline.archive.identity import new_id, validated_label
 from roofline.archive.journal import Journal
 from roofline.archive.revision import revision
 from roofline.archive.store import save
-from roofline.errors import NothingMeasured, RooflineError
+from roofline.errors import NothingMeasured, ResultsError, RooflineError
 from roofline.host import host_caveats, memory_budget_bytes, read_environment, read_machine, usable_cpus
 from roofline.measurement.lock import Hold, lock_folder, machine_lock
 from roofline.measurement.plan import Plan
-from roofline.model.run import Run
+from roofline.model.final import rejudged
+from roofline.model.run import Record, Run
 from roofline.plotting.summary import tables
 from roofline.plotting.text import printable
 
 FAILED = 6
-FATAL_KINDS = frozenset({"wrong", "crashed", "hung", "raised", "codegen", "invalid"})
+FATAL_KINDS = frozenset({"wrong", "crashed", "hung", "oom", "raised", "codegen", "invalid"})
 """Kinds of failure that the exit code tells of; a `skipped` point is no failure of anything."""
 SIGNAL_EXIT = {signal.name: 128 + signal for signal in Signals if signal.name in ("SIGINT", "SIGTERM", "SIGHUP")}
 
@@ -81,15 +82,36 @@ def measure(session: Session, request: Request) -> int:
     )
     command = " ".join(("roofline", *header.argv))
     with machine_lock(lock_folder(), command, wait_s=request.wait_s, concurrent=request.concurrent) as hold:
-        run, journal = measured(plan, header, session, hold)
+        run, journal = measured(plan, header, session, hold, request.json)
     return deliver(run, session, request, journal)
 
 
-def measured(plan: Plan, header: Run, session: Session, hold: Hold) -> tuple[Run, Path]:
-    """Measure a plan under the machine's lock, and return the run, grown from `header`, and its journal."""
+def measured(plan: Plan, header: Run, session: Session, hold: Hold, json: bool) -> tuple[Run, Path]:
+    """Measure a plan under the machine's lock, and return the run, grown from `header`, and its journal.
+
+    Raises ResultsError when the disk refuses a record, once everything measured until then has been told.
+    """
     launch = session.launch or _launcher()
+    found = header
     with Journal(header, session.results) as journal, progress(session) as report:
-        run: Run = launch(plan, header, keep=journal.append, progress=report)
+
+        def keep(record: Record) -> None:
+            nonlocal found
+            grown = found.with_record(record)
+            try:
+                journal.append(record)
+            except ResultsError:
+                found = grown  # it was measured, whether or not the disk takes it
+                raise
+            found = grown
+
+        try:
+            run: Run = launch(plan, header, keep=keep, progress=report)
+        except ResultsError as error:
+            tell(replace(rejudged(found), reason="the disk refused"), session, json)
+            raise ResultsError(
+                f"{error}; what the journal {journal.path} holds is safe: python -m bench resume"
+            ) from error
     return replace(run, caveats=(*run.caveats, *hold.caveats())), journal.path
 
 
@@ -101,15 +123,15 @@ def deliver(run: Run, session: Session, request: Request, journal: Path) -> int:
             session.note("interrupted before anything was measured")
             return SIGNAL_EXIT[run.reason]
         raise NothingMeasured("nothing was measured and nothing failed; ask for more with --budget or other names")
-    path = save(run, session.results)
+    try:
+        path = save(run, session.results)
+    except ResultsError as error:
+        tell(run, session, request.json)
+        raise ResultsError(f"{error}; what the journal {journal} holds is safe") from error
     session.note(f"saved {path}")
     files = [path, *(_drawn(run, path, session) if request.draw else [])]
-    if request.json:
-        click.echo(encode(run), nl=False)
-        for caveat in run.caveats:
-            session.note(f"{caveat.code}: {caveat.message}")
-    else:
-        session.show(tables(run))
+    tell(run, session, request.json)
+    if not request.json:
         for file in files:
             click.echo(file)
     if not (run.ceilings.all or run.measurements):
@@ -128,6 +150,16 @@ def deliver(run: Run, session: Session, request: Request, journal: Path) -> int:
     if not run.complete:
         session.note(f"incomplete: {run.reason or 'reason unknown'}; what was measured is in {path}")
     return exit_code(run)
+
+
+def tell(run: Run, session: Session, json: bool) -> None:
+    """Print a run: its tables, or its document with the caveats as remarks."""
+    if json:
+        click.echo(encode(run), nl=False)
+        for caveat in run.caveats:
+            session.note(f"{caveat.code}: {caveat.message}")
+    else:
+        session.show(tables(run))
 
 
 def exit_code(run: Run) -> int:

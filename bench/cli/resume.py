@@ -99,7 +99,7 @@ def _resumed(path: Path, run: Run, retry_failed: bool, request: Request, session
         ),
         caveats=tuple(caveat for caveat in run.caveats if caveat.code != "BUSY"),
     )
-    finished, journal = measured(rest, header, session, hold)
+    finished, journal = measured(rest, header, session, hold, request.json)
     finished = replace(finished, elapsed_s=(run.elapsed_s or 0.0) + (finished.elapsed_s or 0.0))
     code = deliver(finished, session, dataclasses.replace(request, draw=asked.mode in DRAWN), journal)
     if path.name.endswith(SUFFIX):

@@ -46,6 +46,19 @@ def throttled_s(tree: Tree, path: str) -> float | None:
     return None
 
 
+def oom_kills(tree: Tree) -> int:
+    """Return how many processes were killed for want of memory, by the system or by a group of ours; 0 when unknown.
+
+    `oom_kill` of a group counts its own processes; `memory.events` counts those of its descendants too.
+    """
+    counted = [fields((tree.text("proc/vmstat") or "").splitlines(), separator=" ")]
+    for folder in _folders(tree, "memory"):
+        for name in ("memory.events", "memory.oom_control"):
+            counted.append(fields((tree.text(f"{folder}/{name}") or "").splitlines(), separator=" "))
+    numbers = (whole_number(count.get("oom_kill")) for count in counted)
+    return max((number for number in numbers if number is not None and number >= 0), default=0)
+
+
 def memory_limit_bytes(tree: Tree) -> int | None:
     """Return the tightest memory limit of all ancestors; None when there is none."""
     return min((limit for _, limit in _memory_limits(tree)), default=None)

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from roofline.host.cgroup import throttle_files, throttled_s
+from roofline.host.cgroup import oom_kills, throttle_files, throttled_s
 from roofline.host.tree import Tree, whole_number
 
 USER_HZ = 100
@@ -69,6 +69,10 @@ class CounterReader:
             throttled_s=sum(known) if known else None,
             asleep_s=_asleep_s() if live else None,
         )
+
+    def oom_kills(self) -> int:
+        """Return how many processes were killed for want of memory so far."""
+        return oom_kills(self._tree)
 
     def runnable(self) -> int | None:
         """Return how many threads of the whole system want to run, the reading one among them."""

@@ -9,20 +9,23 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from msgspec.structs import replace
 
 from roofline.errors import ArchiveError, MeasurementError
+from roofline.host.counters import CounterReader
 from roofline.measurement.code_cache import CodeCache, code_cache
 from roofline.measurement.interruption import Interruption, catch_signals
 from roofline.measurement.message import Began, Finished, Request
 from roofline.measurement.plan import Plan, points_by_source
-from roofline.measurement.process import WORKER, Died, Silent, WorkerProcess
+from roofline.measurement.process import WORKER, Died, Silent, WorkerProcess, adopting
 from roofline.measurement.team import pool_variables
 from roofline.model.final import rejudged
 from roofline.model.machine import Machine
 from roofline.model.run import Caveat, CaveatFound, Failure, PointFailed, Record, Run
 from roofline.model.struct import Value
+from roofline.units import memory_size
 
 _MOST_COMPILERS = 4
 """Workers that compile side by side: each takes the memory of a process, and the largest kernel sets the time."""
@@ -50,6 +53,7 @@ def launch(
     command: Sequence[str] = WORKER,
     patience_s: float = PATIENCE_S,
     clock: Callable[[], float] = time.monotonic,
+    root: Path = Path("/"),
 ) -> Run:
     """Measure `plan` and return `run` grown by all that was found.
 
@@ -58,8 +62,9 @@ def launch(
     MeasurementError when a worker dies before it begins with anything.
     """
     started_s = clock()
-    with catch_signals() as interruption:
-        session = _Session(plan, run, keep, progress, command, patience_s, clock, interruption)
+    reader = CounterReader(root)
+    with adopting(), catch_signals() as interruption:
+        session = _Session(plan, run, keep, progress, command, patience_s, clock, interruption, reader)
         try:
             session.compile()
             session.measure()
@@ -81,6 +86,7 @@ class _Session:
         patience_s: float,
         clock: Callable[[], float],
         interruption: int,
+        reader: CounterReader,
     ) -> None:
         self.plan = plan
         self.run = run
@@ -91,6 +97,8 @@ class _Session:
         self.clock = clock
         self.interruption = interruption
         self.at = "starting"
+        self.reader = reader
+        self.oom_kills = reader.oom_kills()
         self.cache = self._cache(run.machine)
 
     def add(self, record: Record) -> None:
@@ -177,12 +185,26 @@ class _Session:
                 case Silent() | Died():
                     if at is None:
                         return self._begin_again(message, first)
-                    kind = "hung" if isinstance(message, Silent) else "crashed"
-                    text = f"the worker {message.what}: {message.detail}"
-                    self.add(PointFailed(failure=Failure(kind=kind, point=self.at, message=text)))
+                    self.add(PointFailed(failure=self._failure(message)))
                     return at + 1
                 case _:
                     self.add(message)
+
+    def _failure(self, end: Silent | Died) -> Failure:
+        """Return why the point that was being measured has no number."""
+        killed = self.reader.oom_kills()
+        text = f"the worker {end.what}: {end.detail}"
+        if end.what == "died of SIGKILL" and killed > self.oom_kills:
+            self.oom_kills = killed
+            limit = self.run.environment.memory_limit_bytes
+            within = "" if limit is None else f" within the limit of {memory_size(limit)}"
+            text = (
+                f"the system killed the worker for want of memory{within}; measure a smaller size, or raise the limit"
+            )
+            return Failure(kind="oom", point=self.at, message=text)
+        if end.what == "died of SIGILL":
+            text += "; was it compiled for another CPU? See NUMBA_CPU_NAME and NUMBA_CPU_FEATURES"
+        return Failure(kind="hung" if isinstance(end, Silent) else "crashed", point=self.at, message=text)
 
     def _begin_again(self, end: Silent | Died, first: int) -> int:
         """Return `first`, to try once more without the code cache: a damaged one kills a worker before it begins.

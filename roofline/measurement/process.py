@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import secrets
 import select
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+import psutil
 
 from roofline.measurement.interruption import Interruption
 from roofline.measurement.message import Finished, Request, message_from, to_line
@@ -23,6 +26,35 @@ WORKER = (sys.executable, "-m", "roofline.measurement.worker")
 
 _LAST_LINES = 3
 _LONGEST_LINE = 64 * 2**20
+
+
+MARK = "ROOFLINE_WORKER"
+"""Variable by which whatever a worker has started can be known, however it tries to leave."""
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+@contextmanager
+def adopting() -> Iterator[None]:
+    """Let processes that lose their parent become this one's children, on Linux, so that they can be ended."""
+    if sys.platform != "linux":
+        yield
+        return
+    control = ctypes.CDLL(None).prctl
+    control(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        control(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+def kill_strays(mark: str) -> None:
+    """Kill every descendant of this process that carries the mark: what a worker has started and left behind."""
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if child.environ().get(MARK) == mark:
+                child.kill()
+                with suppress(psutil.TimeoutExpired):
+                    child.wait(timeout=1)
 
 
 @dataclass(frozen=True)
@@ -53,13 +85,14 @@ class WorkerProcess:
         self._interruption = interruption
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed in stop()
         self._read_end, write_end = os.pipe()
+        self._mark = secrets.token_hex(8)
         self._process = subprocess.Popen(
             [*command, str(write_end)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=self._errors,
             pass_fds=(write_end,),
-            env=environment,
+            env={**environment, MARK: self._mark},
             start_new_session=True,
         )
         os.close(write_end)
@@ -110,6 +143,7 @@ class WorkerProcess:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        kill_strays(self._mark)
         os.close(self._read_end)
         self._errors.close()
 

@@ -64,7 +64,7 @@ class Failure(Value, frozen=True, kw_only=True):
     """A point that has no number, and why."""
 
     kind: str
-    """`wrong`, `crashed`, `hung`, `raised`, `codegen`, `invalid`, `skipped`."""
+    """`wrong`, `crashed`, `hung`, `oom`, `raised`, `codegen`, `invalid`, `skipped`."""
     point: str
     """What was being measured, in words: `gemm.naive n=384 f64 ×2`, `avx512 fma f64 ×1`."""
     message: str

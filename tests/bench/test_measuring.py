@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,14 +10,16 @@ from typing import Any
 import pytest
 from answer import Ask
 from msgspec.structs import replace
+from sample_run import sample_run
 
 from bench.cli.session import Session
 from roofline.archive.document import decode
+from roofline.archive.journal import Journal
 from roofline.archive.store import find, load
 from roofline.measurement.lock import lock_folder, machine_lock
 from roofline.measurement.plan import Plan
 from roofline.model.ceilings import Ceilings
-from roofline.model.run import Failure, KernelMeasured, Record, Run
+from roofline.model.run import ComputeMeasured, Failure, KernelMeasured, Record, Run
 
 Keep = Callable[[Record], None]
 
@@ -185,3 +188,46 @@ def test_a_run_on_a_machine_that_another_one_holds_exits_with_75_before_anything
         beside = ask("ceilings", "--allow-concurrent", "--results", str(tmp_path), session=Session(launch=launch))
     assert beside.code == 0
     assert "BUSY" in [caveat.code for caveat in load(find("last", tmp_path)).caveats]
+
+
+def full_disk(after: int) -> Callable[..., Run]:
+    """Return a launcher whose journal meets a full disk after so many records."""
+
+    def launch(plan: Plan, run: Run, *, keep: Keep, progress: Callable[[Any], None]) -> Run:
+        journal = keep.__closure__ and next(
+            cell.cell_contents for cell in keep.__closure__ if isinstance(cell.cell_contents, Journal)
+        )
+        assert isinstance(journal, Journal)
+        for number, ceiling in enumerate(sample_run().ceilings.compute[:6]):
+            if number == after:
+                journal._file.close()
+                journal._file = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115
+            keep(ComputeMeasured(ceiling=ceiling))
+        raise AssertionError("the disk took everything")
+
+    return launch
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+def test_a_disk_that_fills_up_ends_the_run_and_loses_nothing_that_was_measured(ask: Ask, tmp_path: Path) -> None:
+    answer = ask("ceilings", "--json", "--results", str(tmp_path), session=Session(launch=full_disk(3)))
+    assert answer.code == 73
+    told = decode(answer.out.encode(), "stdout")
+    assert len(told.ceilings.compute) == 4  # three on the disk, and the one that it refused
+    assert told.complete is False
+    (journal,) = tmp_path.glob("*/*.part")
+    assert len(load(journal).ceilings.compute) == 3
+    assert "what the journal" in answer.err and "resume" in answer.err
+
+
+def test_a_folder_that_goes_away_in_mid_run_costs_the_file_and_not_what_is_shown(
+    ask: Ask, tmp_path: Path, few: dict[str, Any]
+) -> None:
+    def gone(plan: Plan, run: Run, *, keep: Keep, progress: Callable[[Any], None]) -> Run:
+        shutil.rmtree(tmp_path / "results")
+        (tmp_path / "results").write_text("a file now")
+        return replace(run, complete=True, **few)
+
+    answer = ask("ceilings", "--results", str(tmp_path / "results"), session=Session(launch=gone))
+    assert answer.code == 73
+    assert "Roof: compute" in answer.out

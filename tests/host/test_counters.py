@@ -112,3 +112,21 @@ def test_the_running_system_can_be_read() -> None:
     passed = between(reader.read(), reader.read())
     for seconds in (passed.stolen_s, passed.others_s, passed.throttled_s, passed.suspended_s):
         assert seconds is None or seconds >= 0
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "kills"),
+    [
+        ("proc/vmstat", "nr_free 1\noom_kill 7\n", 7),
+        ("sys/fs/cgroup/outer/memory.events", "low 0\noom 3\noom_kill 2\n", 2),
+        ("sys/fs/cgroup/outer/inner/memory.events", "oom_kill 5\n", 5),
+        ("sys/fs/cgroup/memory.events", "oom_kill many\n", 0),
+        ("proc/vmstat", "", 0),
+    ],
+)
+def test_processes_killed_for_want_of_memory_are_counted(tmp_path: Path, path: str, text: str, kills: int) -> None:
+    reader = host(tmp_path, QUIET)
+    file = tmp_path / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    assert reader.oom_kills() == kills

@@ -48,6 +48,19 @@ def play(acts: list[list[Any]], pipe: int, pids: Path) -> None:
                 time.sleep(600)
                 os._exit(0)
             note(child, pids)
+        elif verb == "daemon":
+            if os.fork() == 0:  # leaves its group and its parent, as a daemon does
+                os.setsid()
+                child = os.fork()
+                if child == 0:
+                    os.close(pipe)
+                    time.sleep(600)
+                note(child, pids)
+                os._exit(0)
+            os.wait()
+        elif verb == "replace":
+            path, text = argument
+            Path(path).write_text(text)
         elif verb == "close":
             os.close(pipe)
         else:

@@ -19,7 +19,7 @@ POINTS = 4
 class Launched:
     """One launch, with what it told its caller."""
 
-    def __init__(self, workers: FakeWorkers, patience_s: float = 60.0) -> None:
+    def __init__(self, workers: FakeWorkers, patience_s: float = 60.0, root: Path = Path("/")) -> None:
         self.kept: list[Record] = []
         self.progress: list[Progress] = []
         self.run: Run = launch(
@@ -29,6 +29,7 @@ class Launched:
             progress=self.progress.append,
             command=workers.command,
             patience_s=patience_s,
+            root=root,
         )
 
     @property
@@ -130,6 +131,40 @@ def test_children_of_a_worker_do_not_outlive_it(workers: FakeWorkers) -> None:
     assert launched.measured == ["op0", "op2", "op3"]
     assert len(workers.pids()) >= 4
     assert workers.left() == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only Linux lets a launcher adopt what is left")
+def test_a_daemon_that_a_worker_has_started_does_not_outlive_it(workers: FakeWorkers) -> None:
+    workers.acts[1] = [["daemon", None], say(1)]
+    workers.acts[2] = [["daemon", None], ["die", "SIGSEGV"]]
+    launched = Launched(workers)
+    assert launched.measured == ["op0", "op1", "op3"]
+    assert len(workers.pids()) >= 4
+    assert workers.left() == []
+
+
+def killed_for_memory(tmp_path: Path, before: int, after: int) -> tuple[list[list[object]], Path]:
+    """Return the acts of a worker that is killed while the system counts so many, and the root of that system."""
+    root = tmp_path / "root"
+    (root / "proc").mkdir(parents=True)
+    vmstat = root / "proc/vmstat"
+    vmstat.write_text(f"nr_free_pages 5\noom_kill {before}\n")
+    return [["replace", [str(vmstat), f"oom_kill {after}\n"]], ["die", "SIGKILL"]], root
+
+
+def test_a_worker_that_the_system_kills_for_want_of_memory_costs_its_point_and_says_so(
+    workers: FakeWorkers, tmp_path: Path
+) -> None:
+    workers.acts[1], root = killed_for_memory(tmp_path, 3, 4)
+    launched = Launched(workers, root=root)
+    assert launched.failed == [("oom", "scalar op1 f64 ×1")]
+    assert "for want of memory" in launched.run.failures[0].message
+    assert launched.measured == ["op0", "op2", "op3"]
+
+
+def test_a_worker_that_somebody_kills_has_crashed(workers: FakeWorkers, tmp_path: Path) -> None:
+    workers.acts[1], root = killed_for_memory(tmp_path, 3, 3)
+    assert [kind for kind, _ in Launched(workers, root=root).failed] == ["crashed"]
 
 
 def test_a_worker_that_floods_its_output_does_not_block(workers: FakeWorkers) -> None:
