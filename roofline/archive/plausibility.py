@@ -18,6 +18,7 @@ from roofline.model.measurement import STATUSES, Measurement
 from roofline.model.run import (
     ComputeMeasured,
     KernelMeasured,
+    LatencyPoint,
     Level,
     LevelsFound,
     MemoryMeasured,
@@ -57,7 +58,7 @@ def run_defects(run: Run) -> Iterator[Defect]:
         yield from ceiling_defects(compute, f"ceilings.compute[{index}]")
     for index, memory in enumerate(run.ceilings.memory):
         yield from ceiling_defects(memory, f"ceilings.memory[{index}]")
-    yield from _level_defects(run.levels, run.sweep)
+    yield from _level_defects(run.levels, run.sweep, run.latencies)
     for index, measurement in enumerate(run.measurements):
         yield from measurement_defects(measurement, f"measurements[{index}]")
     yield from _contradictions(run)
@@ -104,7 +105,7 @@ def record_defects(record: Record) -> Iterator[Defect]:
         case KernelMeasured():
             yield from measurement_defects(record.measurement, "measurement")
         case LevelsFound():
-            yield from _level_defects(record.levels, record.sweep)
+            yield from _level_defects(record.levels, record.sweep, record.latencies)
 
 
 def ceiling_defects(ceiling: Ceiling, path: str) -> Iterator[Defect]:
@@ -170,14 +171,26 @@ def _machine_defects(run: Run) -> Iterator[Defect]:
         yield from _within(f"environment.{name}", getattr(environment, name), (0, AMOUNT[1]))
 
 
-def _level_defects(levels: Sequence[Level], sweep: Sequence[SweepPoint]) -> Iterator[Defect]:
+def _level_defects(
+    levels: Sequence[Level], sweep: Sequence[SweepPoint], latencies: Sequence[LatencyPoint]
+) -> Iterator[Defect]:
     for index, level in enumerate(levels):
         yield from _within(f"levels[{index}].shared_by", level.shared_by, COUNT)
-        for name in ("reported_bytes", "effective_bytes", "working_set_bytes"):
+        for name in ("reported_bytes", "effective_bytes", "bandwidth_bytes", "latency_bytes", "working_set_bytes"):
             yield from _within(f"levels[{index}].{name}", getattr(level, name), AMOUNT)
+        for name in ("effective_interval_bytes", "bandwidth_interval_bytes", "latency_interval_bytes"):
+            for end in getattr(level, name) or ():
+                yield from _within(f"levels[{index}].{name}", end, AMOUNT)
+        yield from _within(f"levels[{index}].byte_per_s", level.byte_per_s, RATE)
+        yield from _within(f"levels[{index}].latency_s", level.latency_s, TIME_S)
+        yield from _within(f"levels[{index}].latency_cycles", level.latency_cycles, PER_CYCLE)
     for index, point in enumerate(sweep):
         yield from _within(f"sweep[{index}].size_bytes", point.size_bytes, AMOUNT)
         yield from _within(f"sweep[{index}].byte_per_s", point.byte_per_s, RATE)
+    for index, latency in enumerate(latencies):
+        yield from _within(f"latencies[{index}].size_bytes", latency.size_bytes, AMOUNT)
+        yield from _within(f"latencies[{index}].latency_s", latency.latency_s, TIME_S)
+        yield from _within(f"latencies[{index}].latency_cycles", latency.latency_cycles, PER_CYCLE)
 
 
 def _within(path: str, value: float | None, limits: tuple[float, float]) -> Iterator[Defect]:

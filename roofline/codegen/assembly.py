@@ -9,6 +9,7 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite import ir
 
+from roofline.codegen.chase import chase
 from roofline.codegen.dot import dot_chains, dot_form
 from roofline.codegen.emit import ELEMENTS, I8, I32, I64
 from roofline.codegen.loops import arithmetic, arrays_of, stream
@@ -104,6 +105,15 @@ def stream_assembly(
         builder.ret_void()
 
     return _compiled(target, ir.FunctionType(ir.VoidType(), [I64] * 5 + [ELEMENTS[dtype]]), body)
+
+
+def chase_assembly(target: str) -> str:
+    """Return the assembly of `chase.chase` for one of TARGETS."""
+
+    def body(builder: ir.IRBuilder, arguments: Any) -> None:
+        builder.ret(chase(builder, *arguments))
+
+    return _compiled(target, ir.FunctionType(I64, [I64, I64]), body)
 
 
 def tile_assembly(target: str, isa: Isa, dtype: str) -> str:

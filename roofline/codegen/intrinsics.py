@@ -17,6 +17,7 @@ from numba.extending import intrinsic
 
 from roofline.codegen import emit, loops
 from roofline.codegen.assembly import target_features
+from roofline.codegen.chase import chase
 from roofline.codegen.dot import dot_chains, dot_form
 from roofline.errors import CodegenError
 
@@ -129,6 +130,14 @@ def stream_passes(
         return context.get_dummy_value()
 
     return signature, codegen
+
+
+@_intrinsic
+def chase_loads(typing_context: Any, place: Any, turns: Any) -> Any:
+    """Run `turns` x CHASE_LOADS dependent loads from an address on and return the last address read (int64)."""
+    return types.int64(types.int64, types.int64), lambda context, builder, signature, arguments: chase(
+        builder, *arguments
+    )
 
 
 @_intrinsic

@@ -19,6 +19,7 @@ from roofline.codegen.emit import CHAIN_ADDS
 from roofline.codegen.intrinsics import (
     add_chain,
     arithmetic_chains,
+    chase_loads,
     clock_ns,
     dot_product_chains,
     stream_passes,
@@ -101,6 +102,20 @@ def stream_block(pattern: str, lanes: int, unroll: int, segments: int, ahead_byt
             out[k, 2] = clock_ns()
 
     return njit(nogil=True, cache=True)(stream)
+
+
+@njit(nogil=True, cache=True)
+def chase_block(place, turns, chain_turns, out):  # type: ignore[no-untyped-def]
+    """Time `turns` turns of dependent loads from an address on, write [start, stop, end of the add chain] to `out`,
+    and return where it has come to."""
+    start = clock_ns()
+    place = chase_loads(place, turns)
+    stop = clock_ns()
+    add_chain(chain_turns)
+    out[0] = start
+    out[1] = stop
+    out[2] = clock_ns()
+    return place
 
 
 _KERNEL_BLOCK = """

@@ -10,6 +10,7 @@ from roofline.errors import CodegenError
 from roofline.kernels.registry import kernel_named
 from roofline.measurement.code_cache import Claims
 from roofline.measurement.compute import arithmetic_code, candidate_chains
+from roofline.measurement.latency import chase_code
 from roofline.measurement.memory import SWEEP_SHAPE, shapes_for, stream_code
 from roofline.measurement.message import Began, Request
 from roofline.measurement.plan import ComputePoint, KernelPoint, MemoryPoint, Point, SweepPoints, points_by_source
@@ -40,6 +41,7 @@ def compile_claimed(request: Request, team: Team, isas: Sequence[Isa], send: Cal
 def _compile(point: Point, team: Team, isas: Sequence[Isa]) -> None:
     match point:
         case SweepPoints():
+            chase_code()
             stream_code(isas[-1], "load", SWEEP_SHAPE)
         case ComputePoint():
             isa = isa_named(point.isa, isas)

@@ -13,9 +13,9 @@ from math import sqrt
 from msgspec.structs import replace
 
 from roofline.kernels.capacity import Capacity, capacity_of
+from roofline.measurement.knee import FILLS, CurvePoint, Knee, knees
 from roofline.model.machine import Cache
-from roofline.model.run import Caveat, Level, SweepPoint
-from roofline.model.statistics import median
+from roofline.model.run import Caveat, LatencyPoint, Level, SweepPoint
 from roofline.units import memory_size
 
 SMALLEST_BYTES = 4 * 1024
@@ -24,14 +24,10 @@ BEYOND_LAST_CACHE = 4
 UNKNOWN_CACHE_DRAM_BYTES = 512 * 2**20
 """DRAM set where no cache is reported: 4 x 128 MiB."""
 
-_FILLS = 0.6
-"""A working set fills at most this share of its level ..."""
 _EXCEEDS = 2.5
-"""... and exceeds the level before by at least this factor."""
+"""A working set exceeds the level before by at least this factor, and fills at most FILLS of its own."""
 _FIRST_SHARE = 0.5
 """Share of the first level, which has none before it, that its working set fills."""
-_DISTINCT = 1.1
-"""Two plateaus whose bandwidths differ by less cannot be told apart."""
 _AGREES = 2.0
 
 
@@ -49,30 +45,88 @@ def cores_sharing(cache: Cache, threads_per_core: int) -> int:
 
 
 def find_levels(
-    sweep: Sequence[SweepPoint], caches: Sequence[Cache], threads_per_core: int, most_bytes: int
+    sweep: Sequence[SweepPoint],
+    caches: Sequence[Cache],
+    threads_per_core: int,
+    most_bytes: int,
+    latencies: Sequence[LatencyPoint] = (),
 ) -> tuple[Level, ...]:
     """Return the cache levels, then DRAM, each with its effective capacity and one core's working set.
 
-    `most_bytes` is what one thread's working set may take at most. A level that cannot be measured carries the
-    reason in `skipped`.
+    The capacity is where bandwidth and latency leave the level's plateaus. `most_bytes` is what one thread's working
+    set may take at most. A level that cannot be measured carries the reason in `skipped`.
     """
-    tops = [_plateau(sweep, *bounds) for bounds in _windows(caches)]
-    beyond = [p.byte_per_s for p in sweep if not caches or p.size_bytes > 1.5 * caches[-1].size_bytes]
-    tops.append(median(beyond) if beyond else None)
+    by_bandwidth = knees([CurvePoint(p.size_bytes, p.byte_per_s) for p in sweep], caches)
+    by_latency = knees([CurvePoint(p.size_bytes, 1 / p.latency_s) for p in latencies], caches)
     levels: list[Level] = []
-    for number, cache in enumerate(caches):
-        effective = _effective_bytes(sweep, cache, tops[number], tops[number + 1])
-        agrees = None if effective is None else cache.size_bytes / _AGREES <= effective <= cache.size_bytes * _AGREES
+    for cache, bandwidth, latency in zip([*caches, None], by_bandwidth, by_latency, strict=True):
+        interval = reconciled(bandwidth, latency)
         level = Level(
-            name=cache.name,
-            reported_bytes=cache.size_bytes,
-            effective_bytes=effective,
-            shared_by=cores_sharing(cache, threads_per_core),
-            agrees=agrees,
+            name=cache.name if cache else "DRAM",
+            reported_bytes=cache.size_bytes if cache else None,
+            shared_by=cores_sharing(cache, threads_per_core) if cache else 1,
+            byte_per_s=bandwidth.per_s if bandwidth else None,
+            latency_s=1 / latency.per_s if latency else None,
+            latency_cycles=_cycles(latency, latencies),
+            effective_bytes=interval[0] if interval else None,
+            effective_interval_bytes=interval if interval and interval[1] > interval[0] else None,
+            bandwidth_bytes=bandwidth.size_bytes if bandwidth else None,
+            bandwidth_interval_bytes=bandwidth.interval_bytes if bandwidth else None,
+            latency_bytes=latency.size_bytes if latency else None,
+            latency_interval_bytes=latency.interval_bytes if latency else None,
+            agrees=_agrees(interval, cache),
         )
         levels.append(_sized([*levels, level], most_bytes))
-    dram = Level(name="DRAM", reported_bytes=None)
-    return (*levels, _sized([*levels, dram], most_bytes))
+    return tuple(levels)
+
+
+def reconciled(bandwidth: Knee | None, latency: Knee | None) -> tuple[int, int] | None:
+    """Return between which sizes a capacity lies, by what both knees say; None when neither says anything.
+
+    Where their intervals meet, what both allow; where they contradict each other, what the smaller one says.
+    """
+    known = [_interval(knee) for knee in (bandwidth, latency) if knee is not None and knee.size_bytes is not None]
+    if not known:
+        return None
+    low, high = max(interval[0] for interval in known), min(interval[1] for interval in known)
+    return (low, high) if low <= high else min(known)
+
+
+def _interval(knee: Knee) -> tuple[int, int]:
+    assert knee.size_bytes is not None  # the caller has looked
+    return knee.interval_bytes or (knee.size_bytes, knee.size_bytes)
+
+
+def _cycles(knee: Knee | None, latencies: Sequence[LatencyPoint]) -> float | None:
+    """Return the cycles of the measured latency that is nearest to a plateau's."""
+    if knee is None:
+        return None
+    return min(latencies, key=lambda point: abs(point.latency_s * knee.per_s - 1)).latency_cycles
+
+
+def _agrees(interval: tuple[int, int] | None, cache: Cache | None) -> bool | None:
+    """Return whether a capacity that lies between these sizes can be the reported one, within a factor of 2."""
+    if interval is None or cache is None:
+        return None
+    return interval[0] <= cache.size_bytes * _AGREES and cache.size_bytes / _AGREES <= interval[1]
+
+
+def contradictions(levels: Sequence[Level]) -> tuple[Caveat, ...]:
+    """Return a caveat for each cache of which bandwidth and latency tell capacities that do not fit together."""
+    found = []
+    for level in levels:
+        one, other = level.bandwidth_interval_bytes, level.latency_interval_bytes
+        if one is None or other is None:
+            continue
+        if one[0] > _AGREES * other[1] or other[0] > _AGREES * one[1]:
+            reported = "nothing" if level.reported_bytes is None else memory_size(level.reported_bytes)
+            message = (
+                f"{level.name} holds {memory_size(one[0])} to {memory_size(one[1])} by its bandwidth, "
+                f"{memory_size(other[0])} to {memory_size(other[1])} by its latency, and {reported} is reported: its "
+                "working set follows the bandwidth; measure again on a quiet machine"
+            )
+            found.append(Caveat(code="LLC", message=message))
+    return tuple(found)
 
 
 def small_caches(levels: Sequence[Level]) -> tuple[Caveat, ...]:
@@ -91,7 +145,8 @@ def small_caches(levels: Sequence[Level]) -> tuple[Caveat, ...]:
         if level.shared_by == 1
         and level.effective_bytes is not None
         and level.reported_bytes is not None
-        and _AGREES * level.effective_bytes < level.reported_bytes
+        and level.agrees is False
+        and level.effective_bytes < level.reported_bytes
     )
 
 
@@ -123,7 +178,7 @@ def working_set_bytes(levels: Sequence[Level], name: str, threads: int, most_byt
     share = _capacity(level) / sharers
     if not before:
         return int(_FIRST_SHARE * share)
-    low, high = _EXCEEDS * before, _FILLS * share
+    low, high = _EXCEEDS * before, FILLS * share
     if low >= high:
         holds = f"{name} holds" if sharers == 1 else f"{name} has for each of {sharers} cores only"
         return f"{holds} {memory_size(share)}: too little to tell it from the {memory_size(before)} of the level before"
@@ -142,17 +197,15 @@ def level_of(footprint_bytes: int, threads: int, levels: Sequence[Level]) -> str
     Empty when no level is known.
     """
     for level in levels:
-        known = [size for size in (level.effective_bytes, level.reported_bytes) if size is not None]
         instances = -(-threads // level.shared_by)
-        if level.name != "DRAM" and known and footprint_bytes <= min(known) * instances:
+        if level.name != "DRAM" and level.sizing_bytes and footprint_bytes <= level.sizing_bytes * instances:
             return level.name
     return "DRAM" if levels else ""
 
 
 def _capacity(level: Level) -> int:
     """What the level holds: the smaller of what was measured and what is reported."""
-    known = [size for size in (level.effective_bytes, level.reported_bytes) if size is not None]
-    return min(known, default=0)
+    return level.sizing_bytes or 0
 
 
 def _sized(levels: Sequence[Level], most_bytes: int) -> Level:
@@ -162,37 +215,3 @@ def _sized(levels: Sequence[Level], most_bytes: int) -> Level:
     if isinstance(size, str):
         return replace(level, skipped=size)
     return replace(level, working_set_bytes=size)
-
-
-def _windows(caches: Sequence[Cache]) -> list[tuple[float, float]]:
-    """Return the sizes between which each reported cache should show its plateau."""
-    before = 0
-    windows = []
-    for cache in caches:
-        windows.append((1.5 * before, _FILLS * cache.size_bytes))
-        before = cache.size_bytes
-    return windows
-
-
-def _plateau(sweep: Sequence[SweepPoint], low: float, high: float) -> float | None:
-    """Return the bandwidth of the plateau within a window: its highest point; None when no size lies in it."""
-    return max((point.byte_per_s for point in sweep if low <= point.size_bytes <= high), default=None)
-
-
-def _effective_bytes(sweep: Sequence[SweepPoint], cache: Cache, top: float | None, after: float | None) -> int | None:
-    """Return the largest set that still runs nearer to this plateau than to the next (in the logarithm).
-
-    None when either plateau is unknown or both are alike. One point below that is followed by one above is noise.
-    """
-    if top is None or after is None or top < _DISTINCT * after:
-        return None
-    middle = sqrt(top * after)
-    reached = [point.byte_per_s >= middle for point in sweep]
-    effective = None
-    for number, point in enumerate(sweep):
-        fell = not reached[number] and not any(reached[number + 1 : number + 2])
-        if fell and point.size_bytes > cache.size_bytes / 16:
-            break
-        if reached[number]:
-            effective = point.size_bytes
-    return effective

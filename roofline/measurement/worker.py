@@ -26,7 +26,8 @@ from roofline.host import numa_nodes_of
 from roofline.kernels.registry import kernel_named
 from roofline.measurement.compiling import compile_claimed
 from roofline.measurement.compute import ComputeProbe
-from roofline.measurement.levels import find_levels, small_caches, sweep_sizes, working_set_bytes
+from roofline.measurement.latency import LatencyProbe
+from roofline.measurement.levels import contradictions, find_levels, small_caches, sweep_sizes, working_set_bytes
 from roofline.measurement.measure import KernelProbe
 from roofline.measurement.memory import MemoryProbe, Shape
 from roofline.measurement.message import Began, Finished, Request, request_from, to_line
@@ -124,15 +125,17 @@ class Worker:
                 threads_per_core = max(1, (machine.hardware_threads or 1) // (machine.cores or 1))
                 sizes = sweep_sizes(machine.caches, point.sizes, self.most_bytes)
 
+                latencies = LatencyProbe(self.stage, self.request.plan.seed).sweep(sizes[::2], heartbeat)
+
                 def found(points: Sequence[SweepPoint]) -> tuple[Level, ...]:
-                    return find_levels(points, machine.caches, threads_per_core, self.most_bytes)
+                    return find_levels(points, machine.caches, threads_per_core, self.most_bytes, latencies)
 
                 points = sweep(self.memory, self.isas[-1], sizes, heartbeat)
                 if small_caches(found(points)):
                     points = better_of(points, sweep(self.memory, self.isas[-1], sizes, heartbeat))
                 self.levels = found(points)
-                yield LevelsFound(levels=self.levels, sweep=points)
-                for caveat in small_caches(self.levels):
+                yield LevelsFound(levels=self.levels, sweep=points, latencies=latencies)
+                for caveat in (*small_caches(self.levels), *contradictions(self.levels)):
                     yield CaveatFound(caveat=caveat)
             case ComputePoint():
                 isa = isa_named(point.isa, self.isas)

@@ -36,6 +36,15 @@ class SweepPoint(Value, frozen=True, kw_only=True):
     byte_per_s: float
 
 
+class LatencyPoint(Value, frozen=True, kw_only=True):
+    """Latency of one core at one working set: of a load whose address is what the one before has read."""
+
+    size_bytes: int
+    latency_s: float
+    latency_cycles: float
+    """At the clock held beside it."""
+
+
 class Level(Value, frozen=True, kw_only=True):
     """One memory level, as measured and as reported."""
 
@@ -44,13 +53,37 @@ class Level(Value, frozen=True, kw_only=True):
     reported_bytes: int | None = None
     """Capacity that the operating system states (memory size for DRAM); None when it does not."""
     effective_bytes: int | None = None
-    """Largest working set of one core that still ran at the level's bandwidth; None for DRAM or when unmeasured."""
+    """Largest working set of one core that was still inside, by bandwidth and latency together; where they contradict
+    each other, by the one that tells less. None for DRAM or when unmeasured."""
     shared_by: int = 1
     """Cores that share it, among those used."""
     working_set_bytes: int | None = None
     """Per-thread working set at which one core's ceilings are measured; None when the level is skipped."""
+    effective_interval_bytes: tuple[int, int] | None = None
+    """The largest set that surely lay inside, and the smallest that did not."""
+    byte_per_s: float | None = None
+    """Load bandwidth of one core on the level's plateau."""
+    latency_s: float | None = None
+    """Of one load on the level's plateau."""
+    latency_cycles: float | None = None
+    """The same at the clock held beside it."""
+    bandwidth_bytes: int | None = None
+    """Largest working set that still ran at the level's bandwidth: working sets and tiles follow it."""
+    bandwidth_interval_bytes: tuple[int, int] | None = None
+    """The same set, and the smallest one that did not."""
+    latency_bytes: int | None = None
+    """Largest working set that still had the level's latency."""
+    latency_interval_bytes: tuple[int, int] | None = None
+    """The same set, and the smallest one that did not."""
     agrees: bool | None = None
-    """Whether effective and reported capacity agree within a factor of 2; None when either is unknown."""
+    """Whether the measured and the reported capacity agree within a factor of 2; None when either is unknown."""
+
+    @property
+    def sizing_bytes(self) -> int | None:
+        """What working sets and tiles are sized by: the smaller of what streams found and what is reported."""
+        measured = self.effective_bytes if self.bandwidth_bytes is None else self.bandwidth_bytes
+        return min((size for size in (measured, self.reported_bytes) if size is not None), default=None)
+
     skipped: str | None = None
     """Why the level has no ceiling; None when it has."""
 
@@ -87,6 +120,7 @@ class LevelsFound(Value, frozen=True, kw_only=True, tag_field="record", tag="lev
 
     levels: tuple[Level, ...]
     sweep: tuple[SweepPoint, ...]
+    latencies: tuple[LatencyPoint, ...] = ()
 
 
 class KernelMeasured(Value, frozen=True, kw_only=True, tag_field="record", tag="measurement"):
@@ -142,6 +176,7 @@ class Run(Value, frozen=True, kw_only=True):
     ceilings: Ceilings = Ceilings()
     levels: tuple[Level, ...] = ()
     sweep: tuple[SweepPoint, ...] = ()
+    latencies: tuple[LatencyPoint, ...] = ()
     measurements: tuple[Measurement, ...] = ()
     failures: tuple[Failure, ...] = ()
     elapsed_s: float | None = None
@@ -157,7 +192,7 @@ class Run(Value, frozen=True, kw_only=True):
             case MemoryMeasured(ceiling=memory):
                 return replace(self, ceilings=self.ceilings.with_ceiling(memory))
             case LevelsFound():
-                return replace(self, levels=record.levels, sweep=record.sweep)
+                return replace(self, levels=record.levels, sweep=record.sweep, latencies=record.latencies)
             case KernelMeasured():
                 return replace(self, measurements=(*self.measurements, record.measurement))
             case PointFailed(failure=failure) if failure in self.failures:

@@ -7,7 +7,7 @@ from roofline.model.isa import ISAS
 from roofline.model.run import Level, Run
 from roofline.plotting.table import Column, Row, Table
 from roofline.plotting.text import printable, rate_unit
-from roofline.units import frequency, giga, memory_size
+from roofline.units import duration, frequency, giga, memory_size
 
 FLOPS_OF_OP = {"fma": 2, "mul_add": 2, "add": 1, "mul": 1, "dot": 2}
 PATTERNS = (*PATTERN_WRITE_SHARE, *(f"nt_{pattern}" for pattern in PATTERN_WRITE_SHARE))
@@ -83,8 +83,14 @@ def levels_table(run: Run) -> Table:
         Column("level"),
         Column("reported", right=True),
         Column("effective", right=True),
-        Column("shared by", right=True, spare=2),
-        Column("set/thread", right=True, spare=1),
+        Column("between", right=True, spare=4),
+        Column("by bandwidth", right=True, spare=4),
+        Column("by latency", right=True, spare=4),
+        Column("latency", right=True),
+        Column("cycles", right=True, spare=2),
+        Column("GB/s", right=True, spare=1),
+        Column("shared by", right=True, spare=6),
+        Column("set/thread", right=True, spare=5),
         Column("agreement", wraps=True),
     )
     return Table("Memory levels", columns, (tuple(_level_row(level) for level in run.levels),))
@@ -114,6 +120,12 @@ def _level_row(level: Level) -> Row:
         printable(level.name),
         _size(level.reported_bytes),
         _size(level.effective_bytes),
+        _between(level.effective_interval_bytes),
+        _size(level.bandwidth_bytes),
+        _size(level.latency_bytes),
+        "-" if level.latency_s is None else duration(level.latency_s),
+        "-" if level.latency_cycles is None else f"{level.latency_cycles:.1f}",
+        "-" if level.byte_per_s is None else giga(level.byte_per_s),
         str(level.shared_by),
         _size(level.working_set_bytes),
         agreement,
@@ -122,6 +134,15 @@ def _level_row(level: Level) -> Row:
 
 def _size(size_bytes: int | None) -> str:
     return "-" if size_bytes is None else memory_size(size_bytes)
+
+
+def _between(interval: tuple[int, int] | None) -> str:
+    """Write the sizes between which a capacity lies, in one unit where that is short, e.g. `10 to 14.2 MiB`."""
+    if interval is None:
+        return "-"
+    low, high = map(memory_size, interval)
+    same = low.split(" ")[-1] == high.split(" ")[-1]
+    return f"{low.split(' ')[0] if same else low} to {high}"
 
 
 def _audited(ceiling: Ceiling) -> str:
