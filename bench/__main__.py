@@ -20,6 +20,7 @@ from bench.cli.text import one_line
 from roofline.errors import (
     ArchiveError,
     CodegenError,
+    KernelFileError,
     MachineBusy,
     MeasurementError,
     NotComparable,
@@ -36,6 +37,7 @@ EXIT_CODES = {
     MeasurementError: 5,
     CodegenError: 6,
     WrongResult: 6,
+    KernelFileError: 6,
     ResultsError: 73,
     MachineBusy: 75,
     RooflineError: 70,

@@ -26,6 +26,8 @@ class RecordedPlan(Value, frozen=True, kw_only=True):
     isas: tuple[str, ...]
     kernels: tuple[str, ...]
     """Patterns, as typed."""
+    files: tuple[str, ...] = ()
+    """The user's own files of kernels."""
     sizes: tuple[int, ...] = ()
     memory_budget_bytes: int | None = None
     seed: int = 0
@@ -44,6 +46,7 @@ def recorded(plan: Plan, patterns: tuple[str, ...], sizes: tuple[int, ...]) -> d
         dtypes=plan.dtypes,
         isas=plan.isas,
         kernels=patterns,
+        files=plan.files,
         sizes=sizes,
         memory_budget_bytes=plan.memory_budget_bytes,
         seed=plan.seed,

@@ -5,6 +5,7 @@
     │   └── UnknownName     a kernel, ISA, dtype, level or run that does not exist
     ├── CodegenError        the assembly is not what the ceiling claims to measure
     ├── WrongResult         a kernel's result differs from its reference
+    ├── KernelFileError     a user's file of kernels crashes or hangs when it is loaded
     ├── MeasurementError    a measurement could not be made
     │   └── NothingMeasured no point at all came out of a run
     ├── MachineBusy         another run measures on this machine
@@ -60,6 +61,10 @@ class CodegenError(RooflineError):
 
 class WrongResult(RooflineError):
     """A kernel's result differs from its reference, so it gets no time."""
+
+
+class KernelFileError(RooflineError):
+    """A user's file of kernels crashes or hangs when it is loaded."""
 
 
 class MeasurementError(RooflineError):

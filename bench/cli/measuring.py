@@ -13,7 +13,15 @@ import click
 from msgspec.structs import replace
 
 from bench.cli.progress import progress
-from bench.cli.request import Request, check_variables, chosen_dtypes, chosen_isas, chosen_sizes, chosen_threads
+from bench.cli.request import (
+    Request,
+    check_files,
+    check_variables,
+    chosen_dtypes,
+    chosen_isas,
+    chosen_sizes,
+    chosen_threads,
+)
 from bench.cli.session import Session
 from bench.recorded import recorded
 from roofline.archive.disk import check_writable
@@ -25,6 +33,7 @@ from roofline.archive.store import save
 from roofline.errors import NothingMeasured, ResultsError, RooflineError
 from roofline.host import host_caveats, memory_budget_bytes, read_environment, read_machine, usable_cpus
 from roofline.measurement.lock import Hold, lock_folder, machine_lock
+from roofline.measurement.message import PlanRequest
 from roofline.measurement.plan import Plan
 from roofline.model.final import rejudged
 from roofline.model.run import Record, Run
@@ -43,14 +52,14 @@ def measure(session: Session, request: Request) -> int:
     Raises UsageError and ResultsError before anything is measured, and NothingMeasured when no number came out.
     """
     check_variables(os.environ)
-    from bench.plans import plan_for  # reads the kernels, which loads Numba: `--help` does not wait for it
-
     check_writable(session.results)
     label = None if request.label is None else validated_label(request.label)
     machine = read_machine()
     cpus = usable_cpus()
-    plan = plan_for(
-        request.mode,
+    files = check_files(request.files)
+    asked = PlanRequest(
+        files=files,
+        mode=request.mode,
         machine=machine,
         cpus=cpus,
         threads=chosen_threads(request.threads, cpus),
@@ -62,6 +71,7 @@ def measure(session: Session, request: Request) -> int:
         memory_budget_bytes=memory_budget_bytes(),
         seed=SystemRandom().randrange(2**31),
     )
+    plan = planned(asked)
     if request.budget_s is not None and request.budget_s < plan.overhead_s():
         session.note(
             f"a budget of {request.budget_s:g} s is less than what the {len(plan.points)} points of this run take "
@@ -84,6 +94,22 @@ def measure(session: Session, request: Request) -> int:
     with machine_lock(lock_folder(), command, wait_s=request.wait_s, concurrent=request.concurrent) as hold:
         run, journal = measured(plan, header, session, hold, request.json)
     return deliver(run, session, request, journal)
+
+
+def planned(asked: PlanRequest) -> Plan:
+    """Return the plan for a request; where it names a user's files, made in a process of its own.
+
+    Raises what `plan_for` and `planned_elsewhere` do.
+    """
+    # Both read the kernels, which loads Numba: `--help` does not wait for it.
+    if asked.files:
+        from bench.planning import planned_elsewhere
+
+        return planned_elsewhere(asked, os.environ)
+    from bench.plans import plan_for
+
+    arguments = {name: getattr(asked, name) for name in asked.__struct_fields__ if name not in ("files", "mode")}
+    return plan_for(asked.mode, **arguments)
 
 
 def measured(plan: Plan, header: Run, session: Session, hold: Hold, json: bool) -> tuple[Run, Path]:

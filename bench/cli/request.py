@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -30,6 +30,8 @@ class Request:
     """`quick` or `thorough`, else the verb."""
     patterns: tuple[str, ...] = ("*",)
     """Names of kernels, with `*` and `?`; none for ceilings only."""
+    files: tuple[str, ...] = ()
+    """The user's own files of kernels."""
     budget_s: float | None = None
     """Seconds of sampling to share out between the points; None for the mode's own budget."""
     label: str | None = None
@@ -50,7 +52,7 @@ class Request:
     @property
     def names_kernels(self) -> bool:
         """True when kernels were named, and not all or none asked for."""
-        return self.patterns not in ((), ("*",))
+        return bool(self.files) or self.patterns not in ((), ("*",))
 
 
 def measuring_options(function: Function) -> Function:
@@ -109,6 +111,15 @@ def locking_options(function: Function) -> Function:
     ):
         function = option(function)
     return function
+
+
+def check_files(files: Sequence[str]) -> tuple[str, ...]:
+    """Return the paths of a user's files, absolute. Raises UsageError for one that is not there or no file."""
+    for file in files:
+        if not os.path.isfile(file):  # noqa: PTH113  (Path.is_file raises for names that no file can have)
+            what = "is a folder" if os.path.isdir(file) else "is not there"  # noqa: PTH112
+            raise UsageError(f"{file!r} {what}; expected a Python file of kernels, see `guide adding-a-kernel`")
+    return tuple(os.path.abspath(file) for file in files)  # noqa: PTH100
 
 
 def check_variables(variables: Mapping[str, str]) -> None:

@@ -59,6 +59,10 @@ def _resumed(path: Path, run: Run, retry_failed: bool, request: Request, session
     if run.complete and not (retry_failed and _retryable(run)):
         raise UsageError(f"run {run.id} is complete: there is nothing to resume")
     asked = recorded_plan(run)
+    if asked.files:
+        raise NotComparable(
+            f"run {run.id} measured kernels of {', '.join(asked.files)}: measure them again from the start"
+        )
     _refuse_other_conditions(run, asked)
     plan = plan_for(
         asked.mode,

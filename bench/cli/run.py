@@ -13,7 +13,7 @@ from bench.cli.verb import Verb
 
 
 @click.command("run", cls=Verb)
-@click.argument("patterns", metavar="[PATTERN]...", nargs=-1)
+@click.argument("words", metavar="[PATTERN | FILE.py]...", nargs=-1)
 @measuring_options
 @click.option(
     "--size",
@@ -22,10 +22,14 @@ from bench.cli.verb import Verb
     help="Problem sizes n, as the kernels' docstrings define them; by default theirs.",
 )
 @click.pass_obj
-def command(session: Session, /, patterns: tuple[str, ...], mode: str | None, **options: Any) -> int:
+def command(session: Session, /, words: tuple[str, ...], mode: str | None, **options: Any) -> int:
     """Measure only kernels, each under its own ceiling.
 
     PATTERN is a kernel (gemm.blocked), a family (gemm) or a pattern of names (gemv.*); none means all. Only the
-    ceilings that these kernels are held against are measured.
+    ceilings that these kernels are held against are measured. FILE.py is a file of your own kernels (see `guide
+    adding-a-kernel`): measuring it runs its code, in a process of its own.
     """
-    return measure(session, Request(patterns=patterns or ("*",), mode=mode or "run", **options))
+    files = tuple(word for word in words if word.endswith(".py"))
+    patterns = tuple(word for word in words if word not in files)
+    request = Request(patterns=patterns or (() if files else ("*",)), files=files, mode=mode or "run", **options)
+    return measure(session, request)

@@ -6,6 +6,7 @@ import ast
 import hashlib
 import inspect
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
@@ -34,7 +35,7 @@ def _collect(function: Callable[..., Any], lines: list[str], seen: set[Callable[
         used = getattr(value, "py_func", value)  # a compiled function of the same project
         if isinstance(value, CONSTANTS):
             lines.append(f"{name} = {value!r}")
-        elif inspect.isfunction(used) and _package(used) == _package(function) and used not in seen:
+        elif inspect.isfunction(used) and _same_project(used, function) and used not in seen:
             _collect(used, lines, seen)
 
 
@@ -43,6 +44,14 @@ def _names_used(function: Callable[..., Any]) -> dict[str, Any]:
     cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
     used = {name: function.__globals__[name] for name in code.co_names if name in function.__globals__}
     return used | {name: cell.cell_contents for name, cell in cells}
+
+
+def _same_project(used: Callable[..., Any], function: Callable[..., Any]) -> bool:
+    """Return whether a function belongs to the same package, or lies beside a user's file of kernels."""
+    if _package(used) == _package(function):
+        return True
+    beside = [getattr(inspect.getmodule(one), "__file__", None) for one in (used, function)]
+    return None not in beside and len({Path(str(file)).resolve().parent for file in beside}) == 1
 
 
 def _package(function: Callable[..., Any]) -> str:

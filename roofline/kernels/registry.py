@@ -66,9 +66,18 @@ def kernels_in(modules: Iterable[ModuleType]) -> dict[str, Kernel]:
     return kernels
 
 
+_added: list[ModuleType] = []
+"""Modules of a user's own files, in processes that have loaded some."""
+
+
+def add_modules(modules: Iterable[ModuleType]) -> None:
+    """Add the kernels of these modules to the suite's own, in this process."""
+    _added.extend(modules)
+
+
 def all_kernels() -> dict[str, Kernel]:
-    """Return the suite's own kernels by full name, family by family, each ladder from the bottom up."""
-    return kernels_in(FAMILIES)
+    """Return the kernels by full name, family by family, each ladder from the bottom up; a user's own come last."""
+    return kernels_in((*FAMILIES, *_added))
 
 
 def kernel_named(name: str) -> Kernel:

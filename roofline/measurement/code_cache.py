@@ -10,7 +10,7 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -96,20 +96,25 @@ class CodeCache:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def code_cache(machine: Machine, base: Path | None = None) -> CodeCache:
+def code_cache(machine: Machine, base: Path | None = None, files: Sequence[str] = ()) -> CodeCache:
     """Return the cache for this source tree on this machine, below `base` (default: the user's cache folder).
+
+    `files` are a user's own of kernels: whatever changes in them, or in the Python files beside them, which they may
+    import, makes another folder.
 
     Raises OSError when the folder cannot be made.
     """
     base = base or Path(platformdirs.user_cache_dir("roofline-suite", appauthor=False)) / "code"
-    return CodeCache(base / _digest(machine))
+    return CodeCache(base / _digest(machine, files))
 
 
-def _digest(machine: Machine) -> str:
+def _digest(machine: Machine, files: Sequence[str]) -> str:
     digest = hashlib.sha256()
     package = Path(__file__).resolve().parents[1]
     for path in sorted(path for room in _ROOMS for path in (package / room).rglob("*.py")):
         digest.update(f"{path.relative_to(package)}\0".encode() + path.read_bytes() + b"\0")
+    for path in sorted({beside for file in files for beside in Path(file).resolve().parent.glob("*.py")}):
+        digest.update(f"{path}\0".encode(errors="surrogateescape") + path.read_bytes() + b"\0")
     # Numba keys its cache by CPU, but not by its own switches: code made with NUMBA_OPT=0 would be loaded without it.
     switches = sorted(f"{name}={value}" for name, value in os.environ.items() if _decides_code(name))
     versions = [_version(name) for name in _PACKAGES]

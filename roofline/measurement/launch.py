@@ -17,7 +17,7 @@ from roofline.errors import ArchiveError, MeasurementError
 from roofline.host.counters import CounterReader
 from roofline.measurement.code_cache import CodeCache, code_cache
 from roofline.measurement.interruption import Interruption, catch_signals
-from roofline.measurement.message import Began, Finished, Request
+from roofline.measurement.message import Began, Finished, Request, Restart
 from roofline.measurement.plan import Plan, points_by_source
 from roofline.measurement.process import WORKER, Died, Silent, WorkerProcess, adopting
 from roofline.measurement.team import pool_variables
@@ -182,6 +182,8 @@ class _Session:
                     at = index
                 case Finished():
                     return end
+                case Restart():
+                    return first if at is None else at + 1
                 case Silent() | Died():
                     if at is None:
                         return self._begin_again(message, first)
@@ -247,7 +249,7 @@ class _Session:
 
     def _cache(self, machine: Machine) -> CodeCache | None:
         try:
-            cache = code_cache(machine)
+            cache = code_cache(machine, files=self.plan.files)
             cache.prune()
         except OSError as refused:
             message = f"compiled code cannot be kept ({refused}): every run compiles again; set XDG_CACHE_HOME"

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from time import sleep
 
+from msgspec.structs import replace
+
 from roofline.errors import MeasurementError
 from roofline.kernels.kernel import Kernel
 from roofline.measurement.compute import ComputeProbe
@@ -14,11 +16,12 @@ from roofline.measurement.memory import MemoryProbe
 from roofline.measurement.plan import KernelPoint
 from roofline.measurement.probe import Sampler, Stage
 from roofline.measurement.sampling import calibrate, is_precise
+from roofline.measurement.state import changes, process_state
 from roofline.measurement.subject import Subject, prepare
 from roofline.measurement.witness import Note
 from roofline.model.ceilings import Ceiling, Ceilings, ComputeCeiling
 from roofline.model.isa import Isa, isa_of_register
-from roofline.model.judging import notes_on
+from roofline.model.judging import DOUBLED, notes_on
 from roofline.model.measurement import Measurement
 from roofline.model.roof import roof_of
 from roofline.model.run import Level
@@ -35,6 +38,7 @@ _SETTLE_S = 0.5e-3
 _ROOF_SAMPLES = 2
 """Roof samples per block, of which the better counts: an interrupt in one must not make the kernel look good."""
 _N_MULTIPLE = 64
+_TRIES = 2
 _DOUBLINGS = 3
 """Samples of each length, to see that twice the repeats take twice the time."""
 
@@ -57,6 +61,7 @@ class KernelProbe:
         Raises WrongResult when the result differs from the reference, MeasurementError when the point's level
         cannot be measured here.
         """
+        before = process_state(self.stage.team)
         n = point.n if point.n is not None else self._size_in_level(kernel, point)
         work = kernel.work_of(n, point.dtype)
         own_work = kernel.own_work_of(n, point.dtype)
@@ -92,7 +97,7 @@ class KernelProbe:
             vector_register=register,
             stopped=stopped,
             compiled=kernel.compiled,
-            evidence=note.evidence(data),
+            evidence=replace(note.evidence(data), changed=changes(before, process_state(self.stage.team))),
             caveats=notes_on(data),
         )
 
@@ -177,10 +182,16 @@ class KernelProbe:
 def _doubled(subject: Subject, repeats: int) -> float | None:
     """Return the time of twice the repeats over that of the repeats, each the best of several; None for one repeat.
 
-    A call that fills a sample by itself is not divided by anything: it cannot be a loop that the compiler emptied.
+    Tried again where it is too low, for a disturbed block of the shorter ones looks alike. A call that fills a sample by itself is not divided by anything: it cannot be a loop that the compiler emptied.
     """
-    if repeats < 2:
+    if repeats < 2 or not subject.kernel.compiled:
         return None
-    single_s = min(subject.take(repeats)[0] for _ in range(_DOUBLINGS))
-    double_s = min(subject.take(2 * repeats)[0] for _ in range(_DOUBLINGS))
-    return double_s / single_s if single_s > 0 else None
+    ratios = []
+    for _ in range(_TRIES):
+        single_s = min(subject.take(repeats)[0] for _ in range(_DOUBLINGS))
+        double_s = min(subject.take(2 * repeats)[0] for _ in range(_DOUBLINGS))
+        if single_s > 0:
+            ratios.append(double_s / single_s)
+        if ratios and ratios[-1] >= DOUBLED[0]:
+            break
+    return max(ratios, default=None)

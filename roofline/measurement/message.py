@@ -38,8 +38,44 @@ class Request(Value, frozen=True, kw_only=True):
     levels: tuple[Level, ...] = ()
     compile_only: tuple[str, ...] | None = None
     """Given: compile the code of these names into the cache (`Point.code`) and measure nothing."""
+    files: tuple[str, ...] = ()
+    """A user's files of kernels, to load first."""
     claims_folder: str = ""
     """Folder through which workers that compile share out the work."""
+
+
+class PlanRequest(Value, frozen=True, kw_only=True):
+    """What a planner is to plan: the arguments of `bench.plans.plan_for`, and a user's files of kernels."""
+
+    files: tuple[str, ...]
+    mode: str
+    machine: Machine
+    cpus: tuple[int, ...]
+    threads: tuple[int, ...]
+    dtypes: tuple[str, ...]
+    isas: tuple[str, ...]
+    patterns: tuple[str, ...]
+    """Empty: all kernels of the files."""
+    sizes: tuple[int, ...] = ()
+    budget_s: float | None = None
+    memory_budget_bytes: int | None = None
+    seed: int = 0
+
+
+class Planned(Value, frozen=True, kw_only=True, tag_field="record", tag="planned"):
+    """The planner's answer."""
+
+    plan: Plan
+
+
+class Refused(Value, frozen=True, kw_only=True, tag_field="record", tag="refused"):
+    """Why the planner has none."""
+
+    message: str
+
+
+class Restart(Value, frozen=True, kw_only=True, tag_field="record", tag="restart"):
+    """A kernel has changed the worker's process: another worker shall go on behind the point."""
 
 
 class Began(Value, frozen=True, kw_only=True, tag_field="record", tag="began"):
@@ -62,13 +98,17 @@ Message = (
     | LibrariesFound
     | Began
     | Finished
+    | Restart
+    | Planned
+    | Refused
 )
 
 _MESSAGES = msgspec.json.Decoder(Message)
 _REQUESTS = msgspec.json.Decoder(Request)
+_PLAN_REQUESTS = msgspec.json.Decoder(PlanRequest)
 
 
-def to_line(message: Record | Began | Finished | Request) -> bytes:
+def to_line(message: Record | Began | Finished | Restart | Planned | Refused | Request | PlanRequest) -> bytes:
     """Return a message as one line of JSON."""
     return msgspec.json.encode(message) + b"\n"
 
@@ -81,3 +121,8 @@ def message_from(line: bytes) -> Any:
 def request_from(line: bytes) -> Request:
     """Return the request on a line. Raises msgspec.DecodeError for anything else."""
     return _REQUESTS.decode(line)
+
+
+def plan_request_from(line: bytes) -> PlanRequest:
+    """Return the request to plan on a line. Raises msgspec.DecodeError for anything else."""
+    return _PLAN_REQUESTS.decode(line)

@@ -141,6 +141,8 @@ class Plan(Value, frozen=True, kw_only=True):
     points: tuple[Point, ...]
     memory_budget_bytes: int | None = None
     """What all buffers together may take; None when unknown."""
+    files: tuple[str, ...] = ()
+    """A user's files of kernels, which workers load."""
     seed: int = 0
     """Of the order of the points and the places of the buffers."""
 

@@ -20,17 +20,25 @@ import msgspec
 import psutil
 
 from roofline.measurement.interruption import Interruption
-from roofline.measurement.message import Finished, Request, message_from, to_line
+from roofline.measurement.message import Finished, PlanRequest, Request, message_from, to_line
 
 WORKER = (sys.executable, "-m", "roofline.measurement.worker")
 
 _LAST_LINES = 3
+"""Of what a worker said last, or of the frames of a crash, innermost first."""
 _LONGEST_LINE = 64 * 2**20
 
 
 MARK = "ROOFLINE_WORKER"
 """Variable by which whatever a worker has started can be known, however it tries to leave."""
 _PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_PDEATHSIG = 1
+
+
+def die_with_launcher() -> None:
+    """Ask Linux to kill this process when its launcher dies, so that none is left behind."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 @contextmanager
@@ -79,7 +87,7 @@ class WorkerProcess:
     """A started worker."""
 
     def __init__(
-        self, command: Sequence[str], request: Request, environment: Mapping[str, str], interruption: int
+        self, command: Sequence[str], request: Request | PlanRequest, environment: Mapping[str, str], interruption: int
     ) -> None:
         """Start `command FD` and hand it the request. `interruption` is a descriptor of `catch_signals`."""
         self._interruption = interruption
@@ -162,4 +170,17 @@ class WorkerProcess:
         self._errors.seek(max(0, self._errors.tell() - 4096))
         text = self._errors.read().decode(errors="replace").strip()
         lines = [line for line in text.splitlines() if not line.startswith("Extension modules:")]
+        if told := _of_crash(lines):
+            return told
         return " | ".join(line.strip() for line in lines[-_LAST_LINES:]) or "it left no message"
+
+
+def _of_crash(lines: Sequence[str]) -> str:
+    """Return what faulthandler says of a crash: what it was, and where the thread that met it was; else nothing."""
+    fatal = next((place for place, line in enumerate(lines) if line.startswith("Fatal Python error: ")), None)
+    if fatal is None:
+        return ""
+    begins = (place for place in range(fatal, len(lines)) if lines[place].startswith(("Current thread", "Thread 0x")))
+    current = next(begins, None)
+    frames = [] if current is None else [line.strip() for line in lines[current + 1 : current + 1 + _LAST_LINES]]
+    return " | ".join([lines[fatal].removeprefix("Fatal Python error: "), *(f for f in frames if f.startswith("File"))])

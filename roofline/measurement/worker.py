@@ -6,10 +6,8 @@ file descriptor FD. Whatever a kernel does to the process costs at most the poin
 
 from __future__ import annotations
 
-import ctypes
 import faulthandler
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,15 +22,18 @@ from roofline.codegen.assembly import llvm_version, target_cpu
 from roofline.errors import CodegenError, MeasurementError, RooflineError, WrongResult
 from roofline.host import numa_nodes_of
 from roofline.kernels.registry import kernel_named
+from roofline.kernels.user_files import load_user_files
 from roofline.measurement.compiling import compile_claimed
 from roofline.measurement.compute import ComputeProbe
 from roofline.measurement.latency import LatencyProbe
 from roofline.measurement.levels import contradictions, find_levels, small_caches, sweep_sizes, working_set_bytes
 from roofline.measurement.measure import KernelProbe
 from roofline.measurement.memory import MemoryProbe, Shape
-from roofline.measurement.message import Began, Finished, Request, request_from, to_line
+from roofline.measurement.message import Began, Finished, Request, Restart, request_from, to_line
 from roofline.measurement.plan import WEIGHTS, ComputePoint, KernelPoint, MemoryPoint, Point, SweepPoints
 from roofline.measurement.probe import stage_for
+from roofline.measurement.process import die_with_launcher
+from roofline.measurement.state import changes, process_state
 from roofline.measurement.subject import threading_layer
 from roofline.measurement.sweep import better_of, sweep
 from roofline.measurement.team import Team, pin_library_threads
@@ -57,7 +58,7 @@ from roofline.model.run import (
 )
 from roofline.model.verdict import judged, too_low
 
-Send = Callable[[Record | Began | Finished], None]
+Send = Callable[[Record | Began | Finished | Restart], None]
 
 UNPINNED = Caveat(
     code="UNPINNED",
@@ -70,7 +71,6 @@ _ALIKE = 0.97
 """Of two measurements of a ceiling that differ by less, the one with fewer doubts counts, else the higher one."""
 _AGAIN_S = 0.1
 """What measuring a ceiling again may take."""
-_PR_SET_PDEATHSIG = 1
 
 
 class Worker:
@@ -87,6 +87,7 @@ class Worker:
         cpus = plan.cpus if team.pinned else ()
         several = (machine.numa_nodes or 1) > 1
         self.stage = stage_for(team, clock, cpus, numa_nodes_of(cpus) if several else ())
+        self.state = process_state(team)
         self.compute = ComputeProbe(self.stage)
         self.memory = MemoryProbe(self.stage)
         self.ceilings = request.ceilings
@@ -94,8 +95,8 @@ class Worker:
         budget_bytes = plan.memory_budget_bytes
         self.most_bytes = _DEFAULT_BUFFER_BYTES if budget_bytes is None else budget_bytes // plan.threads[-1]
 
-    def run(self, send: Send) -> None:
-        """Measure every point of the request."""
+    def run(self, send: Send) -> bool:
+        """Measure every point of the request; return False when a kernel has spoilt the process on the way."""
         points, end = self.request.plan.points, self.request.end
         for index in range(self.request.first, len(points) if end is None else end):
             began = Began(index=index)
@@ -106,9 +107,15 @@ class Worker:
                     send(record)
             except RooflineError as error:
                 send(PointFailed(failure=Failure(kind=kind_of(error), point=point.name, message=str(error))))
-            except Exception as error:  # whatever a kernel raises costs its point, never the run
+            except (Exception, SystemExit, KeyboardInterrupt, GeneratorExit) as error:
+                # Whatever a kernel raises costs its point, never the run.
                 text = " ".join(f"{type(error).__name__}: {error}".split())
                 send(PointFailed(failure=Failure(kind="raised", point=point.name, message=text)))
+
+            if isinstance(point, KernelPoint) and changes(self.state, process_state(self.stage.team)):
+                send(Restart())
+                return False
+        return True
 
     def budget_s(self, index: int) -> float:
         """Return what sampling the point at `index` may take: its weight's share of what is left of the budget."""
@@ -236,12 +243,6 @@ def libraries(threads: int = 1) -> LibrariesFound:
     )
 
 
-def die_with_launcher() -> None:
-    """Ask Linux to kill this process when its launcher dies, so that none is left behind."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
 def die_first_for_want_of_memory() -> None:
     """Ask Linux to kill this process before any other when memory runs out: the launcher keeps what was measured."""
     with suppress(OSError):
@@ -255,11 +256,12 @@ def main() -> None:
     die_first_for_want_of_memory()
     with os.fdopen(int(sys.argv[1]), "wb", buffering=0) as pipe:
 
-        def send(message: Record | Began | Finished) -> None:
+        def send(message: Record | Began | Finished | Restart) -> None:
             pipe.write(to_line(message))
 
         request = request_from(sys.stdin.buffer.readline())
         plan = request.plan
+        load_user_files(plan.files)
         cpus = plan.cpus[: plan.threads[-1]]
         if cpus and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, set(cpus))
@@ -268,12 +270,13 @@ def main() -> None:
             worker = Worker(request, team)
             if request.compile_only is not None:
                 compile_claimed(request, team, worker.isas, send)
+                send(Finished())
             else:
                 send(libraries(plan.threads[-1]))
                 if cpus and not team.pinned:
                     send(CaveatFound(caveat=UNPINNED))
-                worker.run(send)
-        send(Finished())
+                if worker.run(send):
+                    send(Finished())
 
 
 if __name__ == "__main__":

@@ -71,6 +71,8 @@ class Evidence(Value, frozen=True, kw_only=True):
     """Functions that Numba compiled."""
     cpus: tuple[int, ...] = ()
     """Logical CPU of each thread of the team, by rank, after the last sample; empty where the system does not tell."""
+    changed: tuple[str, ...] = ()
+    """What user code has changed in the process: `folder`, `locale`, `affinity`, `subnormals`, ..."""
     doubled: float | None = None
     """Time of twice the repeats over the time of the repeats: near 2 when each repeat does the work."""
     data: DataEvidence | None = None

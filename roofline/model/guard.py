@@ -159,6 +159,12 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("UNPINNED", "threads that are not where they were pinned", (DEGRADED, CAVEAT), "measure again"),
     ("OVERSUB", "more threads than CPUs", (DEGRADED, CAVEAT), "unset OMP_NUM_THREADS and its like"),
     ("POOL", "the first parallel region makes its threads; later ones do not", (PREVENTED,), "report it"),
+    (
+        "STATE",
+        "a kernel changed the process: folder, locale, affinity, handling of subnormal numbers, signals",
+        (DEGRADED,),
+        "leave the process as it was; the next kernel gets a new one",
+    ),
     ("GC", "Python's garbage collector ran in the timed region", (DEGRADED,), "report it: it is off while timing"),
     ("BUSY", "other programs used the CPUs", (DEGRADED, CAVEAT), "stop them, and measure again"),
     (

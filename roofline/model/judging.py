@@ -106,6 +106,8 @@ def _degraded_process(evidence: Evidence, facts: Circumstances) -> Iterator[str]
         yield "GC"
     if evidence.compilations:
         yield "JIT"
+    if evidence.changed:
+        yield "STATE"
     if evidence.cpus and facts.cpus and any(a != b for a, b in zip(evidence.cpus, facts.cpus, strict=False)):
         yield "UNPINNED"
     if evidence.runnable is not None and evidence.runnable_cpus and evidence.runnable > evidence.runnable_cpus:
