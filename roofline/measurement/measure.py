@@ -182,7 +182,8 @@ class KernelProbe:
 def _doubled(subject: Subject, repeats: int) -> float | None:
     """Return the time of twice the repeats over that of the repeats, each the best of several; None for one repeat.
 
-    Tried again where it is too low, for a disturbed block of the shorter ones looks alike. A call that fills a sample by itself is not divided by anything: it cannot be a loop that the compiler emptied.
+    Tried again where it is too low, for a disturbed block of the shorter ones looks alike. A call that fills a sample
+    by itself is not divided by anything: it cannot be a loop that the compiler emptied.
     """
     if repeats < 2 or not subject.kernel.compiled:
         return None

@@ -180,7 +180,6 @@ def _of_crash(lines: Sequence[str]) -> str:
     fatal = next((place for place, line in enumerate(lines) if line.startswith("Fatal Python error: ")), None)
     if fatal is None:
         return ""
-    begins = (place for place in range(fatal, len(lines)) if lines[place].startswith(("Current thread", "Thread 0x")))
-    current = next(begins, None)
+    current = next((place for place, line in enumerate(lines) if line.startswith("Current thread")), None)
     frames = [] if current is None else [line.strip() for line in lines[current + 1 : current + 1 + _LAST_LINES]]
     return " | ".join([lines[fatal].removeprefix("Fatal Python error: "), *(f for f in frames if f.startswith("File"))])

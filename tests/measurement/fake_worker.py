@@ -48,6 +48,8 @@ def play(acts: list[list[Any]], pipe: int, pids: Path) -> None:
                 time.sleep(600)
                 os._exit(0)
             note(child, pids)
+        elif verb == "tell":
+            os.write(2, argument.encode())
         elif verb == "daemon":
             if os.fork() == 0:  # leaves its group and its parent, as a daemon does
                 os.setsid()

@@ -167,6 +167,25 @@ def test_a_worker_that_somebody_kills_has_crashed(workers: FakeWorkers, tmp_path
     assert [kind for kind, _ in Launched(workers, root=root).failed] == ["crashed"]
 
 
+def test_a_worker_that_asks_to_be_replaced_costs_no_point(workers: FakeWorkers) -> None:
+    workers.acts[1] = [say(1), ["say", {"record": "restart"}], ["sleep", 600]]
+    launched = Launched(workers)
+    assert launched.measured == ["op0", "op1", "op2", "op3"]
+    assert launched.failed == []
+    assert workers.left() == []
+
+
+def test_a_crash_is_told_with_the_place_in_the_users_file(workers: FakeWorkers) -> None:
+    told = (
+        'Fatal Python error: Segmentation fault\n\nThread 0x01 (most recent call first):\n  File "other.py", line 1\n'
+        '\nCurrent thread 0x02 (most recent call first):\n  File "mine.py", line 7 in body\n  File "x.py", line 2\n'
+        "\nExtension modules: numpy (total: 1)\n"
+    )
+    workers.acts[1] = [["tell", told], ["die", "SIGSEGV"]]
+    (failure,) = Launched(workers).run.failures
+    assert failure.message.startswith('the worker died of SIGSEGV: Segmentation fault | File "mine.py", line 7 in body')
+
+
 def test_a_worker_that_floods_its_output_does_not_block(workers: FakeWorkers) -> None:
     workers.acts[1] = [["flood", 40], say(1)]
     launched = Launched(workers)
