@@ -75,7 +75,7 @@ def _contradictions(run: Run) -> Iterator[Defect]:
             yield Defect(path, f"{shown(measurement.kernel)} twice", "each kernel once at one size")
         seen.add(point)
         if measurement.level and levels and measurement.level not in levels:
-            yield Defect(f"{path}.level", shown(measurement.level), f"one of {', '.join(sorted(levels))}")
+            yield Defect(f"{path}.level", shown(measurement.level), f"one of {', '.join(map(shown, sorted(levels)))}")
         if measurement.improves == measurement.kernel:
             yield Defect(f"{path}.improves", "the kernel itself", "another one, or none")
         if run.machine.hardware_threads is not None and measurement.threads > run.machine.hardware_threads:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from roofline.model.ceilings import PATTERN_WRITE_SHARE, Ceiling, ComputeCeiling, MemoryCeiling
-from roofline.model.isa import ISAS
+from roofline.model.isa import DTYPE_BITS, ISAS
 from roofline.model.run import Level, Run
 from roofline.plotting.table import Column, Row, Table
 from roofline.plotting.text import printable, rate_unit
@@ -163,7 +163,8 @@ def _ports(arch: str, ceiling: ComputeCeiling) -> str:
     """Write vector operations per cycle and their distance from the nearest whole number, the ports at work."""
     isa = next((isa for isa in ISAS if isa.name == ceiling.isa and isa.arch == arch), None)
     widened = ceiling.op == "dot" and ceiling.audit is not None and len(ceiling.audit.instructions) > 1
-    if isa is None or ceiling.op not in FLOPS_OF_OP or widened:  # several instructions make one dot product
+    known = ceiling.op in FLOPS_OF_OP and ceiling.dtype in DTYPE_BITS
+    if isa is None or not known or widened:  # several instructions make one dot product
         return "-"
     per_cycle = ceiling.flop_per_cycle / (FLOPS_OF_OP[ceiling.op] * isa.lanes(ceiling.dtype))
     ports = max(1, round(per_cycle))

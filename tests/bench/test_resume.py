@@ -105,7 +105,8 @@ def test_only_what_is_left_is_measured_and_the_finished_run_has_everything(ask: 
     answer = ask("resume", "--results", str(tmp_path), session=Session(launch=rest))
     assert answer.code == 0
     assert rest.plan is not None
-    assert rest.plan.points == first.plan.points[3:]
+    refused = {failure.point for failure in interrupted.failures}  # once is enough, whatever the launch
+    assert rest.plan.points == tuple(point for point in first.plan.points[3:] if point.name not in refused)
     assert 0 < rest.plan.budget_s < first.plan.budget_s
     finished = finished_in(tmp_path)
     assert finished.resumed_from == interrupted.id != finished.id
