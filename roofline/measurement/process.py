@@ -31,14 +31,18 @@ _LONGEST_LINE = 64 * 2**20
 
 MARK = "ROOFLINE_WORKER"
 """Variable by which whatever a worker has started can be known, however it tries to leave."""
+LAUNCHER = "ROOFLINE_LAUNCHER"
+"""Variable that tells a worker who has started it."""
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_PDEATHSIG = 1
 
 
 def die_with_launcher() -> None:
-    """Ask Linux to kill this process when its launcher dies, so that none is left behind."""
+    """Ask Linux to kill this process when its launcher dies, so that none is left behind; end now if it has."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.environ.get(LAUNCHER, str(os.getppid())) != str(os.getppid()):
+            os._exit(1)  # it died while this process was starting
 
 
 @contextmanager
@@ -100,7 +104,7 @@ class WorkerProcess:
             stdout=subprocess.DEVNULL,
             stderr=self._errors,
             pass_fds=(write_end,),
-            env={**environment, MARK: self._mark},
+            env={**environment, MARK: self._mark, LAUNCHER: str(os.getpid())},
             start_new_session=True,
         )
         os.close(write_end)
