@@ -29,8 +29,8 @@ UNSTEADY = 0.20
 DECLARED_MORE = 0.05
 LEAST_BYTES = 4096
 """Declared bytes beyond the arrays' own by more than a share and a page were counted twice."""
-LEAST_SAMPLE_S = 0.8e-3
-"""A kernel's samples should last a millisecond; the median of those of a kernel that got faster may be shorter."""
+LEAST_SAMPLE_S = 0.25e-3
+"""A kernel's samples should last a millisecond; of one that got faster after its calibration they may be shorter."""
 NOISY_SPREAD = 0.10
 """A middle half wider than this share of the median is told of."""
 
