@@ -26,13 +26,19 @@ its size is given by n, not by the level that its data fills."""
 def launched(ceilings: Sequence[CeilingPoint], settings: Mode, isas: Sequence[str], random: Random) -> Iterator[Point]:
     """Yield the points of every launch, each launch in an order of its own.
 
-    A fixed order would let whatever comes in turns (a warm core, a neighbour) always hit the same ceilings.
+    A fixed order would let whatever comes in turns (a warm core, a neighbour) always hit the same ceilings. Stores come
+    last: they leave one value everywhere, and whatever reads after them would need its data written again.
     """
     for launch in range(1, settings.launches + 1):
         points = [point for point in ceilings if launch == 1 or _is_repeated(point, settings, isas)]
         random.shuffle(points)
+        points.sort(key=_blanks_memory)
         for point in points:
             yield replace(point, launch=launch)
+
+
+def _blanks_memory(point: CeilingPoint) -> bool:
+    return isinstance(point, MemoryPoint) and point.pattern.removeprefix("nt_") == "store"
 
 
 def _is_repeated(point: CeilingPoint, settings: Mode, isas: Sequence[str]) -> bool:

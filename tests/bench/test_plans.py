@@ -76,6 +76,15 @@ def test_ceilings_are_measured_in_so_many_launches_and_kernels_in_the_last(mode:
         assert len(fma) == 4 * 2 * 2
 
 
+def test_what_blanks_the_memory_comes_last_in_each_launch() -> None:
+    plan = planned("thorough")
+    for launch in range(1, 9):
+        points = [p for p in plan.points if p.launch == launch and isinstance(p, ComputePoint | MemoryPoint)]
+        stores = [isinstance(p, MemoryPoint) and p.pattern.endswith("store") for p in points]
+        assert any(stores)
+        assert stores == sorted(stores)
+
+
 def test_each_launch_measures_in_an_order_of_its_own_that_the_seed_decides() -> None:
     def order(plan: Plan, launch: int) -> list[str]:
         return [point.name for point in plan.points if point.launch == launch]
