@@ -62,7 +62,7 @@ MODES = {
         gemm_n=248,
     ),
     "all": Mode(
-        budget_s=46,
+        budget_s=42,
         launches=3,
         again=("load", "triad", "copy", "nt_copy", "nt_triad"),
         sweep_sizes=40,

@@ -19,7 +19,10 @@ SEARCH_SAMPLES = 6
 """Samples per candidate while searching for the best shape of the code."""
 
 _BATCH = 5
+_FEWEST_SAMPLES = 10
+"""Samples that a ceiling gets whatever its budget ..."""
 _LEAST_SAMPLES = 15
+"""... and those from which on it may stop because the best agree."""
 _MOST_SAMPLES = 150
 _SAMPLE_S = 1.5e-3
 
@@ -92,7 +95,8 @@ def collect(
             taken += _BATCH
             flat = has_flat_top([1 / sample_s for sample_s in samples_s], flat_within)
             settled = len(samples_s) >= _LEAST_SAMPLES and flat
-            if settled or stage.clock() >= deadline or taken >= _MOST_SAMPLES:
+            spent = stage.clock() >= deadline and taken >= _FEWEST_SAMPLES
+            if settled or spent or taken >= _MOST_SAMPLES:
                 break
     if not samples_s:
         raise MeasurementError(f"the clock did not move forward in any of {taken} samples; mend the clock source")

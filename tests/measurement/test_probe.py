@@ -41,9 +41,9 @@ def test_collecting_stops_when_the_budget_is_spent() -> None:
     assert launch.caveats == ("NO_FLAT_TOP",)
 
 
-def test_collecting_takes_a_batch_even_without_a_budget() -> None:
+def test_collecting_takes_two_batches_even_without_a_budget() -> None:
     launch = collect(sampler_of(repeat(1e-3)), stage_of(count(0.0, 1.0)), 0.0, 0.01)
-    assert len(launch.samples_s) == len(launch.clock_samples_hz) == 5
+    assert len(launch.samples_s) == len(launch.clock_samples_hz) == 10
 
 
 def test_collecting_without_agreement_ends() -> None:
