@@ -29,6 +29,7 @@ from roofline.errors import (
     UsageError,
     WrongResult,
 )
+from roofline.measurement.interruption import Interruption
 
 EXIT_CODES = {
     UsageError: 2,
@@ -63,6 +64,8 @@ def main(args: Sequence[str] | None = None, session: Session | None = None) -> i
         return code
     except BrokenPipeError:
         return 0  # `| head -1` has what it wanted
+    except Interruption as stop:
+        return _fail(str(stop), 128 + stop.number, session)
     except KeyboardInterrupt:
         return _fail("interrupted", INTERRUPTED, session)
     except click.UsageError as error:

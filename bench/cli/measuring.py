@@ -7,7 +7,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from random import SystemRandom
-from signal import Signals
 
 import click
 from msgspec.structs import replace
@@ -32,6 +31,7 @@ from roofline.archive.revision import revision
 from roofline.archive.store import save
 from roofline.errors import NothingMeasured, ResultsError, RooflineError
 from roofline.host import host_caveats, memory_budget_bytes, read_environment, read_machine, usable_cpus
+from roofline.measurement.interruption import CAUGHT, Interruption, Signals, interruptible
 from roofline.measurement.lock import Hold, lock_folder, machine_lock
 from roofline.measurement.message import PlanRequest
 from roofline.measurement.plan import Plan
@@ -43,14 +43,20 @@ from roofline.plotting.text import printable
 FAILED = 6
 FATAL_KINDS = frozenset({"wrong", "crashed", "hung", "oom", "raised", "codegen", "invalid"})
 """Kinds of failure that the exit code tells of; a `skipped` point is no failure of anything."""
-SIGNAL_EXIT = {signal.name: 128 + signal for signal in Signals if signal.name in ("SIGINT", "SIGTERM", "SIGHUP")}
+SIGNAL_EXIT = {number.name: 128 + number for number in CAUGHT}
 
 
 def measure(session: Session, request: Request) -> int:
     """Measure what is requested, save it, show it, and return the exit code.
 
-    Raises UsageError and ResultsError before anything is measured, and NothingMeasured when no number came out.
+    Raises UsageError and ResultsError before anything is measured, NothingMeasured when no number came out, and
+    Interruption when a signal came before measuring, or after it.
     """
+    with interruptible() as signals:
+        return _measure(session, request, signals)
+
+
+def _measure(session: Session, request: Request, signals: Signals) -> int:
     check_variables(os.environ)
     check_writable(session.results)
     label = None if request.label is None else validated_label(request.label)
@@ -92,8 +98,8 @@ def measure(session: Session, request: Request) -> int:
     )
     command = " ".join(("roofline", *header.argv))
     with machine_lock(lock_folder(), command, wait_s=request.wait_s, concurrent=request.concurrent) as hold:
-        run, journal = measured(plan, header, session, hold, request.json)
-    return deliver(run, session, request, journal)
+        run, path = kept(plan, header, session, hold, signals, request.json)
+    return shown(run, path, session, request)
 
 
 def planned(asked: PlanRequest) -> Plan:
@@ -112,14 +118,30 @@ def planned(asked: PlanRequest) -> Plan:
     return plan_for(asked.mode, **arguments)
 
 
-def measured(plan: Plan, header: Run, session: Session, hold: Hold, json: bool) -> tuple[Run, Path]:
-    """Measure a plan under the machine's lock, and return the run, grown from `header`, and its journal.
+def kept(
+    plan: Plan, header: Run, session: Session, hold: Hold, signals: Signals, json: bool
+) -> tuple[Run, Path | None]:
+    """Measure a plan under the machine's lock, and return the run, grown from `header`, and the file that holds it.
 
-    Raises ResultsError when the disk refuses a record, once everything measured until then has been told.
+    No file when a signal came before anything was measured. Raises NothingMeasured for a run without numbers,
+    ResultsError when the disk refuses a record or the file, once everything measured until then has been told, and
+    Interruption for a signal after the launch: the first is held back until the file is there, the second leaves the
+    journal.
     """
+    with signals.held(), Journal(header, session.results) as journal:
+        try:
+            run = _launched(plan, header, session, journal, json)
+            run = replace(run, caveats=(*run.caveats, *hold.caveats()))
+            return run, _saved(run, session, journal.path, json)
+        except Interruption as stop:
+            left = f"{stop} before the run was saved; what was measured is in {journal.path}: python -m bench resume"
+            raise Interruption(stop.number, left) from stop
+
+
+def _launched(plan: Plan, header: Run, session: Session, journal: Journal, json: bool) -> Run:
     launch = session.launch or _launcher()
     found = header
-    with Journal(header, session.results) as journal, progress(session) as report:
+    with progress(session) as report:
 
         def keep(record: Record) -> None:
             nonlocal found
@@ -135,27 +157,41 @@ def measured(plan: Plan, header: Run, session: Session, hold: Hold, json: bool) 
             run: Run = launch(plan, header, keep=keep, progress=report)
         except ResultsError as error:
             tell(replace(rejudged(found), reason="the disk refused"), session, json)
-            raise ResultsError(
-                f"{error}; what the journal {journal.path} holds is safe: python -m bench resume"
-            ) from error
-    return replace(run, caveats=(*run.caveats, *hold.caveats())), journal.path
+            raise ResultsError(f"{error}; {_left(journal.path)}") from error
+    return run
 
 
-def deliver(run: Run, session: Session, request: Request, journal: Path) -> int:
-    """Save a run, draw and show it, and return its exit code. Raises NothingMeasured for a run without numbers."""
+def _saved(run: Run, session: Session, journal: Path, json: bool) -> Path | None:
+    """Save a run whose journal is there, and return its file; None when a signal came before it held anything."""
     if not (run.ceilings.all or run.measurements or run.failures):
         journal.unlink(missing_ok=True)
         if run.reason in SIGNAL_EXIT:
-            session.note("interrupted before anything was measured")
-            return SIGNAL_EXIT[run.reason]
+            return None
         raise NothingMeasured("nothing was measured and nothing failed; ask for more with --budget or other names")
     try:
         path = save(run, session.results)
     except ResultsError as error:
-        tell(run, session, request.json)
-        raise ResultsError(f"{error}; what the journal {journal} holds is safe") from error
+        tell(run, session, json)
+        raise ResultsError(f"{error}; {_left(journal)}") from error
     session.note(f"saved {path}")
-    files = [path, *(_drawn(run, path, session) if request.draw else [])]
+    return path
+
+
+def _left(journal: Path) -> str:
+    """Say what is left of a run that the disk did not take."""
+    if journal.is_file():
+        return f"what the journal {journal} holds is safe: python -m bench resume"
+    return "the journal is gone too: what was measured is nowhere but in what was printed"
+
+
+def shown(run: Run, path: Path | None, session: Session, request: Request) -> int:
+    """Draw and show a run that is in its file, and return its exit code. Raises NothingMeasured without numbers."""
+    if path is None:
+        session.note("interrupted before anything was measured")
+        return exit_code(run)
+    # Whom a signal tells to stop draws nothing: a picture takes longer than who sent it waits.
+    draw = request.draw and run.reason not in SIGNAL_EXIT
+    files = [path, *(_drawn(run, path, session) if draw else [])]
     tell(run, session, request.json)
     if not request.json:
         for file in files:
@@ -167,14 +203,15 @@ def deliver(run: Run, session: Session, request: Request, journal: Path) -> int:
             f"{first.message}; all are in {path}"
         )
     others = {measurement.dtype for measurement in run.measurements} - {"f64"}
-    if not request.draw:
+    if not draw:
         session.note("picture: python -m bench plot last")
     elif others and len(others) < len({measurement.dtype for measurement in run.measurements}):
         session.note(f"the picture shows f64; for the rest: python -m bench plot last --dtype {min(others)}")
     if request.names_kernels and run.complete and not run.measurements and not exit_code(run):
         raise NothingMeasured(f"none of the kernels asked for could be measured: {run.failures[-1].message}")
     if not run.complete:
-        session.note(f"incomplete: {run.reason or 'reason unknown'}; what was measured is in {path}")
+        again = "what is missing: python -m bench resume"
+        session.note(f"incomplete: {run.reason or 'reason unknown'}; what was measured is in {path}; {again}")
     return exit_code(run)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
-from bench.cli.measuring import deliver, measured
+from bench.cli.measuring import kept, shown
 from bench.cli.request import Request, check_variables, locking_options
 from bench.cli.session import Session
 from bench.cli.verb import Verb
@@ -23,6 +23,7 @@ from roofline.archive.journal import SUFFIX
 from roofline.archive.store import find, load, runs
 from roofline.errors import NotComparable, UsageError
 from roofline.host import read_environment, read_machine
+from roofline.measurement.interruption import Signals, interruptible
 from roofline.measurement.lock import Hold, lock_folder, machine_lock
 from roofline.measurement.plan import KernelPoint, Plan, Point, SweepPoints
 from roofline.model.comparable import differences
@@ -48,12 +49,14 @@ def command(session: Session, /, name: str | None, retry_failed: bool, json: boo
     check_writable(session.results)
     request = Request(mode="resume", json=json, **options)
     lock = machine_lock(lock_folder(), "roofline resume", wait_s=request.wait_s, concurrent=request.concurrent)
-    with lock as hold:  # first: the journal of a run that goes on is not to be resumed
+    with interruptible() as signals, lock as hold:  # first: the journal of a run that goes on is not to be resumed
         path = find(name, session.results) if name is not None else _newest(session.results)
-        return _resumed(path, load(path), retry_failed, request, session, hold)
+        return _resumed(path, load(path), retry_failed, request, session, hold, signals)
 
 
-def _resumed(path: Path, run: Run, retry_failed: bool, request: Request, session: Session, hold: Hold) -> int:
+def _resumed(
+    path: Path, run: Run, retry_failed: bool, request: Request, session: Session, hold: Hold, signals: Signals
+) -> int:
     from bench.plans import plan_for  # loads Numba
 
     if run.complete and not (retry_failed and _retryable(run)):
@@ -103,12 +106,10 @@ def _resumed(path: Path, run: Run, retry_failed: bool, request: Request, session
         ),
         caveats=tuple(caveat for caveat in run.caveats if caveat.code != "BUSY"),
     )
-    finished, journal = measured(rest, header, session, hold, request.json)
-    finished = replace(finished, elapsed_s=(run.elapsed_s or 0.0) + (finished.elapsed_s or 0.0))
-    code = deliver(finished, session, dataclasses.replace(request, draw=asked.mode in DRAWN), journal)
+    finished, file = kept(rest, header, session, hold, signals, request.json)
     if path.name.endswith(SUFFIX):
         path.unlink(missing_ok=True)  # all that it held is in the finished run
-    return code
+    return shown(finished, file, session, dataclasses.replace(request, draw=asked.mode in DRAWN))
 
 
 def is_done(point: Point, run: Run) -> bool:

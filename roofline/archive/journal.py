@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -52,7 +53,7 @@ class Journal:
         self.path = journal_path(run, results)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self.path.open("xb", buffering=0)
+            self._file = self.path.open("x+b", buffering=0)
         except OSError as error:
             refuse_results(self.path.parent, error)
         self._written_bytes = 0
@@ -84,18 +85,35 @@ class Journal:
 
     def _append_line(self, tree: Any) -> None:
         text = json.dumps(tree, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
-        rest = memoryview(b"%08x %s\n" % (crc32(text), text))
-        length = len(rest)
+        line = b"%08x %s\n" % (crc32(text), text)
         try:
-            while rest:
-                rest = rest[self._file.write(rest) :]
-            os.fsync(self._file.fileno())
+            if not os.fstat(self._file.fileno()).st_nlink:
+                self._make_again()
+            _write_synced(self._file, line)
         except OSError as error:
             with suppress(OSError):  # a torn line would swallow the next one; reading copes when this fails too
                 self._file.truncate(self._written_bytes)
                 self._file.seek(self._written_bytes)
             refuse_results(self.path.parent, error)
-        self._written_bytes += length
+        self._written_bytes += len(line)
+
+    def _make_again(self) -> None:
+        """Put the file back under its name: somebody has removed it, or its folder, and only this process has it yet.
+
+        Raises OSError where that cannot be; the old file is then still open.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file.seek(0)
+        lines = self._file.read()
+        file = self.path.open("x+b", buffering=0)
+        try:
+            _write_synced(file, lines)
+        except OSError:
+            file.close()
+            self.path.unlink()
+            raise
+        self._file.close()
+        self._file = file
 
 
 def read_journal(path: Path) -> tuple[Run, int]:
@@ -120,9 +138,19 @@ def read_journal(path: Path) -> tuple[Run, int]:
         except ArchiveError:
             lost += 1
     if lost:
-        caveat = Caveat(code="JOURNAL_TORN", message=f"{lost} lines of the journal were unreadable; measure them again")
+        what = "1 record" if lost == 1 else f"{lost} records"
+        message = f"{what} of the journal lost, torn or corrupt; `resume` measures again what a point has lost"
+        caveat = Caveat(code="JOURNAL_TORN", message=message)
         run = replace(run, caveats=(*run.caveats, caveat))
     return replace(rejudged(run), complete=False, reason=run.reason or UNSAVED), lost
+
+
+def _write_synced(file: FileIO, data: bytes) -> None:
+    """Write all of it, and wait until it is on the disk. Raises OSError."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[file.write(rest) :]
+    os.fsync(file.fileno())
 
 
 def _content(line: bytes, source: str) -> Any:

@@ -68,9 +68,11 @@ def launch(
         try:
             session.compile()
             session.measure()
+            complete, reason = True, None
         except Interruption as stop:
-            return replace(session.found, elapsed_s=clock() - started_s, complete=False, reason=stop.signal_name)
-    return replace(session.found, elapsed_s=clock() - started_s, complete=True)
+            complete, reason = False, stop.signal_name
+    elapsed_s = (run.elapsed_s or 0.0) + clock() - started_s  # a run that is resumed has taken some already
+    return replace(session.found, elapsed_s=elapsed_s, complete=complete, reason=reason)
 
 
 class _Session:

@@ -98,21 +98,20 @@ class WorkerProcess:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed in stop()
         self._read_end, write_end = os.pipe()
         self._mark = secrets.token_hex(8)
-        self._process = subprocess.Popen(
-            [*command, str(write_end)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=self._errors,
-            pass_fds=(write_end,),
-            env={**environment, MARK: self._mark, LAUNCHER: str(os.getpid())},
-            start_new_session=True,
-        )
+        with tempfile.TemporaryFile() as asked:  # a pipe would make the launcher wait, deaf to signals, for its reader
+            asked.write(to_line(request))
+            asked.seek(0)
+            self._process = subprocess.Popen(
+                [*command, str(write_end)],
+                stdin=asked,
+                stdout=subprocess.DEVNULL,
+                stderr=self._errors,
+                pass_fds=(write_end,),
+                env={**environment, MARK: self._mark, LAUNCHER: str(os.getpid())},
+                start_new_session=True,
+            )
         os.close(write_end)
         self._buffer = bytearray()
-        assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # it died at once: hear() tells of it
-            self._process.stdin.write(to_line(request))
-            self._process.stdin.close()
 
     def hear(self, patience_s: float) -> Any:
         """Return the next message, or Died, or Silent after `patience_s`. Raises Interruption when a signal came."""
