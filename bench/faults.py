@@ -4,19 +4,21 @@
 
 Each round starts `run stream.triad` as a process of its own, waits a random time, and sends SIGINT or SIGTERM to the
 launcher, or SIGKILL to the worker or to the launcher. Then it looks at the exit code, at how long it took to stop, at
-what the journal and the file hold, and for processes that were left behind.
+whether all that the journal held at that moment is still there, and for processes that were left behind. Run it alone:
+it holds the machine's lock meanwhile.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import secrets
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,14 +26,24 @@ from pathlib import Path
 import click
 import psutil
 
+from roofline.archive.journal import read_journal
 from roofline.archive.store import load
-from roofline.errors import ArchiveError
+from roofline.errors import ArchiveError, MeasurementError
+from roofline.measurement.lock import lock_folder, machine_lock
+from roofline.model.run import Run
 
-RUN = ("-q", "run", "stream.triad", "--threads", "1", "--dtype", "f64", "--budget", "3")
+RUN = ("run", "stream.triad", "--threads", "1", "--dtype", "f64", "--budget", "2")
 STOPS_WITHIN_S = 2.0
-ENDS_WITHIN_S = 90.0
-LAST_AFTER_S = 9.0
-"""Random moments lie between the start and this: some while it plans, most while it measures."""
+ENDS_WITHIN_S = 180.0
+LOOK_EVERY_S = 0.01
+TITLES = (
+    *("fault", "rounds", "exit codes", "wrong code", "over 2 s", "slowest"),
+    *("records held", "lost", "torn", "unreadable", "orphans", "resumed"),
+)
+TOKEN = "ROOFLINE_FAULTS"
+"""Variable by which the processes of a round are known."""
+
+Launcher = subprocess.Popen[bytes]
 
 
 @dataclass
@@ -39,99 +51,119 @@ class Tally:
     """What became of the rounds of one kind."""
 
     rounds: int = 0
+    codes: set[int] = field(default_factory=set)
     wrong_code: int = 0
     slow: int = 0
-    lost: int = 0
-    orphans: int = 0
-    unreadable: int = 0
     slowest_s: float = 0.0
-    codes: set[int] = field(default_factory=set)
+    held: int = 0
+    """Records that the journals held when it happened."""
+    lost: int = 0
+    """How many of them were not there afterwards."""
+    torn: int = 0
+    """Journals whose last line was torn; a line that was being written is nobody's loss."""
+    unreadable: int = 0
+    orphans: int = 0
+    resumed: int = 0
+
+    @property
+    def bad(self) -> int:
+        """How often something was not as promised."""
+        return self.wrong_code + self.slow + self.lost + self.unreadable + self.orphans
 
 
-def one(kind: str, results: Path, wait_s: float, tally: Tally) -> None:
-    """Run one round."""
-    environment = {**os.environ, "ROOFLINE_LOCK_FOLDER": str(results)}
-    command = [sys.executable, "-m", "bench", "--results", str(results), *RUN]
-    launcher = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
-    deadline = time.monotonic() + wait_s
-    if kind.startswith("worker"):  # there must be one to kill
-        deadline = time.monotonic() + ENDS_WITHIN_S
-        while time.monotonic() < deadline and not measuring(launcher.pid):
-            time.sleep(0.02)
-        time.sleep(wait_s / 4)
-    else:
-        time.sleep(wait_s)
-    known = {child.pid for child in descendants(launcher.pid)}
-    before = records(results)
-    sent_s = time.monotonic()
-    ACTIONS[kind](launcher)
-    code = launcher.wait(timeout=ENDS_WITHIN_S)
-    took_s = time.monotonic() - sent_s
-    tally.rounds += 1
-    tally.codes.add(code)
-    if code not in EXPECTED[kind]:
-        tally.wrong_code += 1
-    if kind.startswith("SIG"):
-        tally.slowest_s = max(tally.slowest_s, took_s)
-        tally.slow += took_s > STOPS_WITHIN_S
-    time.sleep(0.3)
-    tally.orphans += sum(alive(pid) for pid in known)
-    after = records(results)
-    if after is None:
-        tally.unreadable += 1
-    elif before is not None and not after >= before:
-        tally.lost += 1
+def kept_of(run: Run) -> set[str]:
+    """Return a name for every record that a run holds: each launch of a ceiling, measurement, sweep and failure."""
+    launches = {
+        f"{ceiling.name} launch {number} {launch.samples_s}"
+        for ceiling in run.ceilings.all
+        for number, launch in enumerate(ceiling.launches)
+    }
+    measurements = {f"{m.kernel} {m.n} {m.dtype} {m.threads} {m.level} {m.samples_s}" for m in run.measurements}
+    failures = {f"{failure.kind} {failure.point}" for failure in run.failures}
+    return launches | measurements | failures | ({f"sweep {run.sweep}"} if run.levels else set())
 
 
-def descendants(pid: int) -> list[psutil.Process]:
-    found: list[psutil.Process] = []
-    with suppress(psutil.Error):
-        found = psutil.Process(pid).children(recursive=True)
-    return found
+def stored(results: Path) -> Iterator[Path]:
+    """Yield the file of every run of a results folder, and the journal of each that has none."""
+    saved = list(results.glob("*/*.json"))
+    yield from saved
+    names = {path.stem for path in saved}
+    yield from (path for path in results.glob("*/*.part") if path.name.partition(".")[0] not in names)
 
 
-def measuring(pid: int) -> list[psutil.Process]:
-    """Return the workers of a launcher."""
-    found = []
-    for child in descendants(pid):
-        with suppress(psutil.Error):
-            if "roofline.measurement.worker" in child.cmdline():
-                found.append(child)
-    return found
+def snapshot(results: Path, copy: Path) -> None:
+    """Copy what is stored at this moment, to be read in peace."""
+    for path in stored(results):
+        with suppress(FileNotFoundError):  # its run was saved just now; the file comes next time
+            (copy / path.name).write_bytes(path.read_bytes())
 
 
-def alive(pid: int) -> bool:
-    with suppress(psutil.Error):
-        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
-    return False
-
-
-def records(results: Path) -> set[str] | None:
-    """Return the names of all that is kept, in files and journals; None when any cannot be read."""
-    kept: set[str] = set()
-    for path in [*results.glob("*/*.json"), *results.glob("*/*.part")]:
+def held_in(folder: Path, tally: Tally | None = None) -> set[str]:
+    """Return the names of all records that the files of a folder hold; count what is torn or unreadable."""
+    names: set[str] = set()
+    for path in folder.iterdir():
         try:
-            run = load(path)
-        except (ArchiveError, FileNotFoundError):
-            if path.exists() and path.stat().st_size:
-                return None
+            run, torn = read_journal(path) if path.suffix == ".part" else (load(path), 0)
+        except ArchiveError:
+            # A journal whose first line is not whole yet holds nothing.
+            if tally is not None and (path.suffix != ".part" or b"\n" in path.read_bytes()):
+                tally.unreadable += 1
             continue
-        kept |= {f"{run.id} {ceiling.name} {len(ceiling.launches)}" for ceiling in run.ceilings.all}
-        kept |= {f"{run.id} {m.kernel} {m.n}" for m in run.measurements}
-    return kept
+        names |= kept_of(run)
+        if tally is not None:
+            tally.torn += torn > 0
+            tally.unreadable += torn > 1
+    return names
 
 
-def kill_worker(launcher: subprocess.Popen[bytes]) -> None:
-    for worker in measuring(launcher.pid)[:1]:
+def started(results: Path, token: str, *words: str) -> Launcher:
+    """Start the program with words of its own folder and lock, in a session of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "bench", "-q", "--results", str(results), *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "ROOFLINE_LOCK_FOLDER": str(results.parent), TOKEN: token},
+        start_new_session=True,
+    )
+
+
+def of_round(token: str) -> list[psutil.Process]:
+    """Return the processes of a round that run: the launcher and all that came of it, wherever it went."""
+    found = []
+    for process in psutil.process_iter():
         with suppress(psutil.Error):
-            worker.kill()
+            if process.environ().get(TOKEN) == token and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
 
 
-ACTIONS: dict[str, Callable[[subprocess.Popen[bytes]], None]] = {
-    "SIGINT": lambda launcher: launcher.send_signal(signal.SIGINT),
-    "SIGTERM": lambda launcher: launcher.send_signal(signal.SIGTERM),
+def left_after(token: str, within_s: float) -> int:
+    """Return how many processes of a round still run after a while, and end them."""
+    deadline = time.monotonic() + within_s
+    while (left := of_round(token)) and time.monotonic() < deadline:
+        time.sleep(LOOK_EVERY_S)
+    for process in left:
+        with suppress(psutil.Error):
+            process.kill()
+    return len(left)
+
+
+def kill_worker(launcher: Launcher, token: str) -> None:
+    """Kill the worker; where there is none yet, as soon as there is one."""
+    while launcher.poll() is None:
+        workers = [process for process in of_round(token) if process.pid != launcher.pid]
+        if workers:
+            with suppress(psutil.Error):
+                workers[0].kill()
+            return
+        time.sleep(LOOK_EVERY_S)
+
+
+ACTIONS: dict[str, Callable[[Launcher, str], None]] = {
+    "SIGINT": lambda launcher, _: launcher.send_signal(signal.SIGINT),
+    "SIGTERM": lambda launcher, _: launcher.send_signal(signal.SIGTERM),
     "worker kill -9": kill_worker,
-    "launcher kill -9": lambda launcher: launcher.kill(),
+    "launcher kill -9": lambda launcher, _: launcher.kill(),
 }
 EXPECTED = {
     "SIGINT": {130, 0, -signal.SIGINT},
@@ -139,30 +171,74 @@ EXPECTED = {
     "worker kill -9": {0, 6},
     "launcher kill -9": {-signal.SIGKILL, 0},
 }
-"""Exit codes: 0 where the run had ended already; the signal itself before the program has begun to listen."""
+"""Exit codes: 0 where the run had ended already, or only compiled; the signal itself before the program listens."""
+
+
+def one_round(kind: str, wait_s: float, tally: Tally, resume: bool) -> None:
+    """Run one round of a kind and count what became of it; with `resume`, go on with what is left and finish it."""
+    with tempfile.TemporaryDirectory() as scratch:
+        results, before, after = (Path(scratch) / name for name in ("results", "before", "after"))
+        before.mkdir()
+        after.mkdir()
+        token = secrets.token_hex(8)
+        launcher = started(results, token, *RUN)
+        time.sleep(wait_s)
+        snapshot(results, before)
+        sent_s = time.monotonic()
+        ACTIONS[kind](launcher, token)
+        code = launcher.wait(timeout=ENDS_WITHIN_S)
+        took_s = time.monotonic() - sent_s
+        tally.orphans += left_after(token, STOPS_WITHIN_S)
+        tally.rounds += 1
+        tally.codes.add(code)
+        tally.wrong_code += code not in EXPECTED[kind]
+        if kind != "worker kill -9":  # that run goes on
+            tally.slowest_s = max(tally.slowest_s, took_s)
+            tally.slow += took_s > STOPS_WITHIN_S
+        held = held_in(before)
+        snapshot(results, after)
+        tally.held += len(held)
+        tally.lost += len(held - held_in(after, tally))
+        if resume and held and not list(results.glob("*/*.json")):
+            tally.resumed += 1
+            tally.wrong_code += started(results, token, "resume").wait(timeout=ENDS_WITHIN_S) not in (0, 6)
+            ends = [run for run in map(load, results.glob("*/*.json")) if run.complete]
+            tally.lost += len(held - set().union(*map(kept_of, ends)))
+
+
+def undisturbed_s() -> float:
+    """Return how long a run takes that nothing happens to; it also compiles. Raises MeasurementError when it fails."""
+    with tempfile.TemporaryDirectory() as scratch:
+        for _ in range(2):  # the first one compiles
+            began_s = time.monotonic()
+            if code := started(Path(scratch) / "results", "undisturbed", *RUN).wait(timeout=ENDS_WITHIN_S):
+                raise MeasurementError(f"an undisturbed run ended with {code}; see `python -m bench {' '.join(RUN)}`")
+    return time.monotonic() - began_s
 
 
 @click.command()
-@click.option("--rounds", default=20, show_default=True, type=click.IntRange(min=1))
-@click.option("--seed", default=1, show_default=True)
-def main(rounds: int, seed: int) -> None:
-    """Print the table, and exit with 1 when anything was lost."""
+@click.option("--rounds", default=20, show_default=True, type=click.IntRange(min=1), help="Of each kind.")
+@click.option("--resumes", default=3, show_default=True, help="Runs of killed launchers that are then resumed.")
+@click.option("--seed", default=1, show_default=True, help="Of the random times.")
+def main(rounds: int, resumes: int, seed: int) -> None:
+    """Print the table, and exit with 1 when anything was not as promised."""
     rng = random.Random(seed)
-    click.echo(
-        "| what | rounds | exit codes | wrong code | slower than 2 s | slowest | records lost | orphans | unreadable |"
-    )
-    click.echo("|---|---|---|---|---|---|---|---|---|")
     bad = 0
-    for kind in ACTIONS:
-        tally = Tally()
-        for _ in range(rounds):
-            with tempfile.TemporaryDirectory() as scratch:
-                one(kind, Path(scratch), rng.uniform(0.05, LAST_AFTER_S), tally)
-        slowest = f"{tally.slowest_s:.2f} s" if kind.startswith("SIG") else "-"
-        codes = ", ".join(map(str, sorted(tally.codes)))
-        cells = (kind, tally.rounds, codes, tally.wrong_code, tally.slow, slowest)
-        click.echo(f"| {' | '.join(map(str, (*cells, tally.lost, tally.orphans, tally.unreadable)))} |")
-        bad += tally.wrong_code + tally.slow + tally.lost + tally.orphans + tally.unreadable
+    with machine_lock(lock_folder(), "bench.faults"):
+        whole_s = undisturbed_s()
+        click.echo(f"an undisturbed run takes {whole_s:.1f} s; each fault comes at a random time of it\n")
+        click.echo(f"| {' | '.join(TITLES)} |\n|{'---|' * len(TITLES)}")
+        for kind in ACTIONS:
+            tally = Tally()
+            for _ in range(rounds):
+                resume = kind.startswith("launcher") and tally.resumed < resumes
+                one_round(kind, rng.uniform(0.0, whole_s), tally, resume)
+            slowest = "-" if kind.startswith("worker") else f"{tally.slowest_s:.2f} s"
+            codes = ", ".join(map(str, sorted(tally.codes)))
+            cells = (kind, tally.rounds, codes, tally.wrong_code, tally.slow, slowest, tally.held, tally.lost)
+            more = (tally.torn, tally.unreadable, tally.orphans, tally.resumed)
+            click.echo(f"| {' | '.join(map(str, (*cells, *more)))} |")
+            bad += tally.bad
     sys.exit(int(bad > 0))
 
 

@@ -99,6 +99,7 @@ class _Session:
         self.clock = clock
         self.interruption = interruption
         self.at = "starting"
+        self.killed_early = False
         self.reader = reader
         self.oom_kills = reader.oom_kills()
         self.cache = self._cache(run.machine)
@@ -213,8 +214,12 @@ class _Session:
     def _begin_again(self, end: Silent | Died, first: int) -> int:
         """Return `first`, to try once more without the code cache: a damaged one kills a worker before it begins.
 
-        Raises MeasurementError when that has been tried already.
+        A worker that somebody killed says nothing about the cache: its first successor gets it too. Raises
+        MeasurementError when all has been tried.
         """
+        if end.what == "died of SIGKILL" and not self.killed_early:
+            self.killed_early = True
+            return first
         if self.cache is None:
             raise MeasurementError(f"the worker {end.what} before it began: {end.detail}")
         self.cache.remove()
