@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import resource
+import shutil
 from pathlib import Path
 from zlib import crc32
 
@@ -225,6 +226,29 @@ def test_a_full_disk_loses_only_what_did_not_fit(tmp_path: Path) -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         journal.append(long)
     assert read_journal(journal.path) == (grown(CAVEAT, CAVEAT, long), 0)
+
+
+def test_a_journal_that_somebody_removes_is_made_again_with_all_that_it_held(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    with Journal(START, results) as journal:
+        journal.append(CAVEAT)
+        shutil.rmtree(results)
+        journal.append(RECORDS[1])
+        journal.append(CAVEAT)
+    assert read_journal(journal.path) == (grown(CAVEAT, RECORDS[1], CAVEAT), 0)
+
+
+def test_a_journal_that_cannot_be_made_again_is_refused_and_kept_open_for_a_better_moment(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    with Journal(START, results) as journal:
+        journal.append(CAVEAT)
+        shutil.rmtree(results)
+        results.write_text("a file now")
+        with pytest.raises(ResultsError, match="cannot write results"):
+            journal.append(CAVEAT)
+        results.unlink()
+        journal.append(CAVEAT)
+    assert read_journal(journal.path) == (grown(CAVEAT, CAVEAT), 0)
 
 
 def test_a_closed_journal_takes_no_more(tmp_path: Path) -> None:

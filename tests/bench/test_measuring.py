@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -113,6 +114,70 @@ def test_an_interrupted_run_is_saved(ask: Ask, tmp_path: Path, few: dict[str, An
     assert answer.code == code
     assert f"incomplete: {reason}" in answer.err
     assert load(only_file(tmp_path, "*.json")).reason == reason
+
+
+def come(number: signal.Signals) -> None:
+    """Do what the system does when the signal comes."""
+    handler = signal.getsignal(number)
+    assert callable(handler)
+    handler(number, None)
+
+
+class Late:
+    """A launcher that keeps a ceiling and ends well; then, before the run is saved, the signals come."""
+
+    def __init__(self, few: dict[str, Any], *numbers: signal.Signals) -> None:
+        self.few = few
+        self.numbers = numbers
+
+    def __call__(self, plan: Plan, run: Run, *, keep: Keep, progress: Callable[[Any], None]) -> Run:
+        keep(ComputeMeasured(ceiling=self.few["ceilings"].compute[0]))
+        for number in self.numbers:
+            come(number)
+        return replace(run, complete=True, **self.few)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_between_measuring_and_saving_waits_for_the_file(
+    ask: Ask, tmp_path: Path, few: dict[str, Any], number: signal.Signals, code: int
+) -> None:
+    answer = ask("all", "--results", str(tmp_path), session=Session(launch=Late(few, number)))
+    assert answer.code == code
+    assert f"error: interrupted by {number.name}\n" in answer.err
+    assert load(only_file(tmp_path, "*.json")).complete
+    assert {path.suffix for path in tmp_path.glob("*/*")} == {".json"}
+
+
+def test_a_second_signal_between_measuring_and_saving_leaves_the_journal_and_says_how_to_go_on(
+    ask: Ask, tmp_path: Path, few: dict[str, Any]
+) -> None:
+    session = Session(launch=Late(few, signal.SIGINT, signal.SIGTERM))
+    answer = ask("ceilings", "--results", str(tmp_path), session=session)
+    assert answer.code == 143
+    journal = only_file(tmp_path, "*.part")
+    assert f"interrupted by SIGTERM before the run was saved; what was measured is in {journal}" in answer.err
+    assert "bench resume" in answer.err
+    assert len(load(journal).ceilings.compute) == 1
+    assert list(tmp_path.glob("*/*.json")) == []
+
+
+def test_a_signal_while_a_run_is_planned_leaves_nothing_behind(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench.cli.measuring.planned", lambda asked: come(signal.SIGTERM))
+    answer = ask("ceilings", "--results", str(tmp_path), session=Session(launch=Measured()))
+    assert (answer.code, answer.err) == (143, "error: interrupted by SIGTERM\n")
+    assert list(tmp_path.glob("*")) == []
+
+
+def test_an_interrupted_run_is_not_drawn_for_that_takes_longer_than_who_interrupts_waits(
+    ask: Ask, tmp_path: Path, few: dict[str, Any]
+) -> None:
+    session = Session(launch=Measured(**few, complete=False, reason="SIGINT"))
+    answer = ask("all", "--results", str(tmp_path), session=session)
+    assert answer.code == 130
+    assert {path.suffix for path in tmp_path.glob("*/*")} == {".json"}
+    assert "bench resume" in answer.err and "bench plot last" in answer.err
 
 
 def test_an_interrupt_before_the_first_number_leaves_nothing_behind(ask: Ask, tmp_path: Path) -> None:
@@ -231,3 +296,14 @@ def test_a_folder_that_goes_away_in_mid_run_costs_the_file_and_not_what_is_shown
     answer = ask("ceilings", "--results", str(tmp_path / "results"), session=Session(launch=gone))
     assert answer.code == 73
     assert "Roof: compute" in answer.out
+    assert "the journal is gone too" in answer.err
+
+
+def test_a_folder_that_was_only_removed_in_mid_run_costs_nothing(ask: Ask, tmp_path: Path, few: dict[str, Any]) -> None:
+    def removed(plan: Plan, run: Run, *, keep: Keep, progress: Callable[[Any], None]) -> Run:
+        shutil.rmtree(tmp_path / "results")
+        return replace(run, complete=True, **few)
+
+    answer = ask("ceilings", "--results", str(tmp_path / "results"), session=Session(launch=removed))
+    assert answer.code == 0
+    assert load(only_file(tmp_path / "results", "*.json")).ceilings == few["ceilings"]

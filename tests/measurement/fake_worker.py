@@ -63,6 +63,11 @@ def play(acts: list[list[Any]], pipe: int, pids: Path) -> None:
         elif verb == "replace":
             path, text = argument
             Path(path).write_text(text)
+        elif verb == "once":
+            first = pids.with_name("once")
+            if not first.exists():
+                first.touch()
+                play([argument], pipe, pids)
         elif verb == "close":
             os.close(pipe)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 
@@ -10,7 +11,10 @@ from fakes import FakeWorkers, empty_run, measured, say
 from msgspec.structs import replace
 
 from roofline.errors import ArchiveError, MeasurementError
+from roofline.measurement.interruption import Interruption, catch_signals
 from roofline.measurement.launch import Progress, launch
+from roofline.measurement.message import Request
+from roofline.measurement.process import WorkerProcess
 from roofline.model.run import PointFailed, Record, Run
 
 POINTS = 4
@@ -224,6 +228,32 @@ def test_a_worker_that_never_begins_is_an_error_that_says_why(
     with pytest.raises(MeasurementError, match=words):
         Launched(workers, patience_s)
     assert workers.left() == []
+
+
+def test_a_worker_that_somebody_kills_before_it_begins_is_started_again_with_its_cache(workers: FakeWorkers) -> None:
+    workers.startup = [["once", ["die", "SIGKILL"]]]
+    Launched(workers)
+    (workers.folder / "once").unlink()
+    launched = Launched(workers)
+    assert launched.run.complete
+    assert launched.run.caveats == ()
+    assert launched.measured == ["op0", "op1", "op2", "op3"]
+
+
+def test_a_worker_that_does_not_read_its_request_does_not_hold_its_launcher_up(tmp_path: Path) -> None:
+    workers = FakeWorkers(tmp_path, 1)
+    workers.plan = replace(workers.plan, points=workers.plan.points * 5000)  # more than a pipe holds
+    workers.startup = [["sleep", 5]]
+    request = Request(plan=workers.plan, machine=empty_run().machine)
+    with catch_signals() as interruption:
+        worker = WorkerProcess(workers.command, request, os.environ, interruption)
+        try:
+            signal.getsignal(signal.SIGTERM)(signal.SIGTERM, None)  # type: ignore[operator, misc]
+            with pytest.raises(Interruption, match="SIGTERM"):
+                worker.hear(patience_s=4.0)
+        finally:
+            worker.stop()
+    assert workers.pids() == [] or workers.left() == []
 
 
 @pytest.mark.canary("CACHE-BAD")
