@@ -56,7 +56,7 @@ FOREIGN = {
         "roofline.compare",
         "bench",
     ),
-    "psutil": ("roofline.host", "roofline.measurement"),
+    "psutil": ("roofline.host", "roofline.measurement", "bench.faults"),
     "archspec": ("roofline.host",),
     "threadpoolctl": ("roofline.kernels", "roofline.measurement"),
     "platformdirs": ("roofline.codegen", "roofline.kernels", "roofline.measurement"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from answer import Answer, Ask
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 from bench.__main__ import main
 from bench.cli.session import Session
 from roofline.archive.store import save
+from roofline.model.ceilings import Ceilings
 from roofline.model.run import Run
 
 
@@ -45,3 +47,10 @@ def few_results(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def no_width(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no COLUMNS of the surroundings (pytest-xdist sets it) decide how wide the output is."""
     monkeypatch.delenv("COLUMNS", raising=False)
+
+
+@pytest.fixture
+def few(run: Run) -> dict[str, Any]:
+    """What a small run measures: quick to draw."""
+    gemm = next(m for m in run.measurements if m.kernel == "gemm.naive")
+    return {"ceilings": Ceilings(compute=run.ceilings.compute), "measurements": (gemm,)}

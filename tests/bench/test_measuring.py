@@ -2,56 +2,27 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from answer import Ask
+from measured import Measured, only_file
 from msgspec.structs import replace
-from sample_run import sample_run
 
 from bench.cli.session import Session
 from roofline.archive.document import decode
-from roofline.archive.journal import Journal
 from roofline.archive.store import find, load
 from roofline.measurement.lock import lock_folder, machine_lock
 from roofline.measurement.plan import Plan
-from roofline.model.ceilings import Ceilings
-from roofline.model.run import ComputeMeasured, Failure, KernelMeasured, Record, Run
+from roofline.model.run import Failure, KernelMeasured, Record, Run
 
 Keep = Callable[[Record], None]
 
 
-class Measured:
-    """A launcher that measures nothing: it grows the run by given fields, and remembers the plan."""
-
-    def __init__(self, **fields: Any) -> None:
-        self.fields = {"complete": True, **fields}
-        self.plan: Plan | None = None
-
-    def __call__(self, plan: Plan, run: Run, *, keep: Keep, progress: Callable[[Any], None]) -> Run:
-        self.plan = plan
-        progress(SimpleNamespace(point="gemm.naive", done=0.5, remaining_s=3.0))
-        return replace(run, **self.fields)
-
-
-@pytest.fixture
-def few(run: Run) -> dict[str, Any]:
-    """What a small run measures: quick to draw."""
-    gemm = next(m for m in run.measurements if m.kernel == "gemm.naive")
-    return {"ceilings": Ceilings(compute=run.ceilings.compute), "measurements": (gemm,)}
-
-
 def failed(kind: str) -> tuple[Failure, ...]:
     return (Failure(kind=kind, point="gemm.naive n=384 f64 ×1", message="as planned"),)
-
-
-def only_file(results: Path, pattern: str) -> Path:
-    (path,) = results.glob(f"*/{pattern}")
-    return path
 
 
 def test_all_saves_draws_and_prints(ask: Ask, tmp_path: Path, few: dict[str, Any]) -> None:
@@ -105,86 +76,6 @@ def test_a_failed_kernel_is_exit_code_6_and_the_rest_is_saved(
     assert answer.code == code
     assert "as planned" in answer.out
     assert len(load(only_file(tmp_path, "*.json")).measurements) == 1
-
-
-@pytest.mark.parametrize(("reason", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_an_interrupted_run_is_saved(ask: Ask, tmp_path: Path, few: dict[str, Any], reason: str, code: int) -> None:
-    session = Session(launch=Measured(**few, complete=False, reason=reason))
-    answer = ask("run", "gemm", "--results", str(tmp_path), session=session)
-    assert answer.code == code
-    assert f"incomplete: {reason}" in answer.err
-    assert load(only_file(tmp_path, "*.json")).reason == reason
-
-
-def come(number: signal.Signals) -> None:
-    """Do what the system does when the signal comes."""
-    handler = signal.getsignal(number)
-    assert callable(handler)
-    handler(number, None)
-
-
-class Late:
-    """A launcher that keeps a ceiling and ends well; then, before the run is saved, the signals come."""
-
-    def __init__(self, few: dict[str, Any], *numbers: signal.Signals) -> None:
-        self.few = few
-        self.numbers = numbers
-
-    def __call__(self, plan: Plan, run: Run, *, keep: Keep, progress: Callable[[Any], None]) -> Run:
-        keep(ComputeMeasured(ceiling=self.few["ceilings"].compute[0]))
-        for number in self.numbers:
-            come(number)
-        return replace(run, complete=True, **self.few)
-
-
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_signal_between_measuring_and_saving_waits_for_the_file(
-    ask: Ask, tmp_path: Path, few: dict[str, Any], number: signal.Signals, code: int
-) -> None:
-    answer = ask("all", "--results", str(tmp_path), session=Session(launch=Late(few, number)))
-    assert answer.code == code
-    assert f"error: interrupted by {number.name}\n" in answer.err
-    assert load(only_file(tmp_path, "*.json")).complete
-    assert {path.suffix for path in tmp_path.glob("*/*")} == {".json"}
-
-
-def test_a_second_signal_between_measuring_and_saving_leaves_the_journal_and_says_how_to_go_on(
-    ask: Ask, tmp_path: Path, few: dict[str, Any]
-) -> None:
-    session = Session(launch=Late(few, signal.SIGINT, signal.SIGTERM))
-    answer = ask("ceilings", "--results", str(tmp_path), session=session)
-    assert answer.code == 143
-    journal = only_file(tmp_path, "*.part")
-    assert f"interrupted by SIGTERM before the run was saved; what was measured is in {journal}" in answer.err
-    assert "bench resume" in answer.err
-    assert len(load(journal).ceilings.compute) == 1
-    assert list(tmp_path.glob("*/*.json")) == []
-
-
-def test_a_signal_while_a_run_is_planned_leaves_nothing_behind(
-    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bench.cli.measuring.planned", lambda asked: come(signal.SIGTERM))
-    answer = ask("ceilings", "--results", str(tmp_path), session=Session(launch=Measured()))
-    assert (answer.code, answer.err) == (143, "error: interrupted by SIGTERM\n")
-    assert list(tmp_path.glob("*")) == []
-
-
-def test_an_interrupted_run_is_not_drawn_for_that_takes_longer_than_who_interrupts_waits(
-    ask: Ask, tmp_path: Path, few: dict[str, Any]
-) -> None:
-    session = Session(launch=Measured(**few, complete=False, reason="SIGINT"))
-    answer = ask("all", "--results", str(tmp_path), session=session)
-    assert answer.code == 130
-    assert {path.suffix for path in tmp_path.glob("*/*")} == {".json"}
-    assert "bench resume" in answer.err and "bench plot last" in answer.err
-
-
-def test_an_interrupt_before_the_first_number_leaves_nothing_behind(ask: Ask, tmp_path: Path) -> None:
-    session = Session(launch=Measured(complete=False, reason="SIGINT"))
-    answer = ask("run", "gemm", "--results", str(tmp_path), session=session)
-    assert answer.code == 130
-    assert list(tmp_path.glob("*/*")) == []
 
 
 def test_nothing_measured_is_exit_code_5_and_leaves_nothing_behind(ask: Ask, tmp_path: Path) -> None:
@@ -253,50 +144,6 @@ def test_a_run_on_a_machine_that_another_one_holds_exits_with_75_before_anything
         beside = ask("ceilings", "--allow-concurrent", "--results", str(tmp_path), session=Session(launch=launch))
     assert beside.code == 0
     assert "BUSY" in [caveat.code for caveat in load(find("last", tmp_path)).caveats]
-
-
-def full_disk(after: int) -> Callable[..., Run]:
-    """Return a launcher whose journal meets a full disk after so many records."""
-
-    def launch(plan: Plan, run: Run, *, keep: Keep, progress: Callable[[Any], None]) -> Run:
-        journal = keep.__closure__ and next(
-            cell.cell_contents for cell in keep.__closure__ if isinstance(cell.cell_contents, Journal)
-        )
-        assert isinstance(journal, Journal)
-        for number, ceiling in enumerate(sample_run().ceilings.compute[:6]):
-            if number == after:
-                journal._file.close()
-                journal._file = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115
-            keep(ComputeMeasured(ceiling=ceiling))
-        raise AssertionError("the disk took everything")
-
-    return launch
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
-def test_a_disk_that_fills_up_ends_the_run_and_loses_nothing_that_was_measured(ask: Ask, tmp_path: Path) -> None:
-    answer = ask("ceilings", "--json", "--results", str(tmp_path), session=Session(launch=full_disk(3)))
-    assert answer.code == 73
-    told = decode(answer.out.encode(), "stdout")
-    assert len(told.ceilings.compute) == 4  # three on the disk, and the one that it refused
-    assert told.complete is False
-    (journal,) = tmp_path.glob("*/*.part")
-    assert len(load(journal).ceilings.compute) == 3
-    assert "what the journal" in answer.err and "resume" in answer.err
-
-
-def test_a_folder_that_goes_away_in_mid_run_costs_the_file_and_not_what_is_shown(
-    ask: Ask, tmp_path: Path, few: dict[str, Any]
-) -> None:
-    def gone(plan: Plan, run: Run, *, keep: Keep, progress: Callable[[Any], None]) -> Run:
-        shutil.rmtree(tmp_path / "results")
-        (tmp_path / "results").write_text("a file now")
-        return replace(run, complete=True, **few)
-
-    answer = ask("ceilings", "--results", str(tmp_path / "results"), session=Session(launch=gone))
-    assert answer.code == 73
-    assert "Roof: compute" in answer.out
-    assert "the journal is gone too" in answer.err
 
 
 def test_a_folder_that_was_only_removed_in_mid_run_costs_nothing(ask: Ask, tmp_path: Path, few: dict[str, Any]) -> None:

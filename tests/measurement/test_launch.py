@@ -8,50 +8,17 @@ from pathlib import Path
 
 import pytest
 from fakes import FakeWorkers, empty_run, measured, say
+from launched import Launched
 from msgspec.structs import replace
 
 from roofline.errors import ArchiveError, MeasurementError
 from roofline.measurement.interruption import Interruption, catch_signals
-from roofline.measurement.launch import Progress, launch
+from roofline.measurement.launch import launch
 from roofline.measurement.message import Request
 from roofline.measurement.process import WorkerProcess
-from roofline.model.run import PointFailed, Record, Run
+from roofline.model.run import PointFailed, Record
 
 POINTS = 4
-
-
-class Launched:
-    """One launch, with what it told its caller."""
-
-    def __init__(self, workers: FakeWorkers, patience_s: float = 60.0, root: Path = Path("/")) -> None:
-        self.kept: list[Record] = []
-        self.progress: list[Progress] = []
-        self.run: Run = launch(
-            workers.plan,
-            empty_run(),
-            keep=self.kept.append,
-            progress=self.progress.append,
-            command=workers.command,
-            patience_s=patience_s,
-            root=root,
-        )
-
-    @property
-    def measured(self) -> list[str]:
-        """Operations of the ceilings, in order."""
-        return [ceiling.op for ceiling in self.run.ceilings.compute]
-
-    @property
-    def failed(self) -> list[tuple[str, str]]:
-        """Kind and point of the failures, in order."""
-        return [(failure.kind, failure.point) for failure in self.run.failures]
-
-
-@pytest.fixture
-def workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeWorkers:
-    """Workers for a plan of POINTS points, whose code cache lies in the test's folder."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return FakeWorkers(tmp_path, POINTS)
 
 
 def test_a_plan_that_goes_well_comes_back_complete(workers: FakeWorkers) -> None:
@@ -104,97 +71,12 @@ def test_a_crash_costs_one_point_and_the_next_worker_goes_on_behind_it(
     assert workers.left() == []
 
 
-def test_what_was_said_before_a_crash_is_kept_even_in_half_a_line(workers: FakeWorkers) -> None:
-    workers.acts[1] = [say(1), ["write", '{"record": "comp'], ["die", "SIGKILL"]]
-    launched = Launched(workers)
-    assert launched.measured == ["op0", "op1", "op2", "op3"]
-    assert launched.failed == [("crashed", "scalar op1 f64 ×1")]
-
-
 def test_crashes_at_every_point_leave_a_run_of_failures(workers: FakeWorkers) -> None:
     workers.acts = {number: [["die", "SIGABRT"]] for number in range(POINTS)}
     launched = Launched(workers)
     assert launched.run.complete
     assert launched.measured == []
     assert [kind for kind, _ in launched.failed] == ["crashed"] * POINTS
-
-
-def test_a_worker_that_hangs_is_killed_though_it_ignores_signals(workers: FakeWorkers) -> None:
-    workers.acts[1] = [["ignore", "SIGTERM"], ["ignore", "SIGINT"], ["sleep", 600]]
-    launched = Launched(workers, patience_s=2.0)
-    assert launched.measured == ["op0", "op2", "op3"]
-    assert launched.failed == [("hung", "scalar op1 f64 ×1")]
-    assert launched.run.failures[0].message.startswith("the worker said nothing for ")
-    assert workers.left() == []
-
-
-def test_children_of_a_worker_do_not_outlive_it(workers: FakeWorkers) -> None:
-    workers.acts[1] = [["fork", None], ["die", "SIGSEGV"]]
-    workers.acts[2] = [["fork", None], say(2)]
-    launched = Launched(workers)
-    assert launched.measured == ["op0", "op2", "op3"]
-    assert len(workers.pids()) >= 4
-    assert workers.left() == []
-
-
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only Linux lets a launcher adopt what is left")
-def test_a_daemon_that_a_worker_has_started_does_not_outlive_it(workers: FakeWorkers) -> None:
-    workers.acts[1] = [["daemon", None], say(1)]
-    workers.acts[2] = [["daemon", None], ["die", "SIGSEGV"]]
-    launched = Launched(workers)
-    assert launched.measured == ["op0", "op1", "op3"]
-    assert len(workers.pids()) >= 4
-    assert workers.left() == []
-
-
-def killed_for_memory(tmp_path: Path, before: int, after: int) -> tuple[list[list[object]], Path]:
-    """Return the acts of a worker that is killed while the system counts so many, and the root of that system."""
-    root = tmp_path / "root"
-    (root / "proc").mkdir(parents=True)
-    vmstat = root / "proc/vmstat"
-    vmstat.write_text(f"nr_free_pages 5\noom_kill {before}\n")
-    return [["replace", [str(vmstat), f"oom_kill {after}\n"]], ["die", "SIGKILL"]], root
-
-
-def test_a_worker_that_the_system_kills_for_want_of_memory_costs_its_point_and_says_so(
-    workers: FakeWorkers, tmp_path: Path
-) -> None:
-    workers.acts[1], root = killed_for_memory(tmp_path, 3, 4)
-    launched = Launched(workers, root=root)
-    assert launched.failed == [("oom", "scalar op1 f64 ×1")]
-    assert "for want of memory" in launched.run.failures[0].message
-    assert launched.measured == ["op0", "op2", "op3"]
-
-
-def test_a_worker_that_somebody_kills_has_crashed(workers: FakeWorkers, tmp_path: Path) -> None:
-    workers.acts[1], root = killed_for_memory(tmp_path, 3, 3)
-    assert [kind for kind, _ in Launched(workers, root=root).failed] == ["crashed"]
-
-
-def test_a_worker_that_asks_to_be_replaced_costs_no_point(workers: FakeWorkers) -> None:
-    workers.acts[1] = [say(1), ["say", {"record": "restart"}], ["sleep", 600]]
-    launched = Launched(workers)
-    assert launched.measured == ["op0", "op1", "op2", "op3"]
-    assert launched.failed == []
-    assert workers.left() == []
-
-
-def test_a_crash_is_told_with_the_place_in_the_users_file(workers: FakeWorkers) -> None:
-    told = (
-        'Fatal Python error: Segmentation fault\n\nThread 0x01 (most recent call first):\n  File "other.py", line 1\n'
-        '\nCurrent thread 0x02 (most recent call first):\n  File "mine.py", line 7 in body\n  File "x.py", line 2\n'
-        "\nExtension modules: numpy (total: 1)\n"
-    )
-    workers.acts[1] = [["tell", told], ["die", "SIGSEGV"]]
-    (failure,) = Launched(workers).run.failures
-    assert failure.message.startswith('the worker died of SIGSEGV: Segmentation fault | File "mine.py", line 7 in body')
-
-
-def test_a_worker_that_floods_its_output_does_not_block(workers: FakeWorkers) -> None:
-    workers.acts[1] = [["flood", 40], say(1)]
-    launched = Launched(workers)
-    assert launched.measured == ["op0", "op1", "op2", "op3"]
-    assert launched.failed == []
 
 
 def test_a_worker_that_finishes_early_ends_the_run(workers: FakeWorkers) -> None:
@@ -230,16 +112,6 @@ def test_a_worker_that_never_begins_is_an_error_that_says_why(
     assert workers.left() == []
 
 
-def test_a_worker_that_somebody_kills_before_it_begins_is_started_again_with_its_cache(workers: FakeWorkers) -> None:
-    workers.startup = [["once", ["die", "SIGKILL"]]]
-    Launched(workers)
-    (workers.folder / "once").unlink()
-    launched = Launched(workers)
-    assert launched.run.complete
-    assert launched.run.caveats == ()
-    assert launched.measured == ["op0", "op1", "op2", "op3"]
-
-
 def test_a_worker_that_does_not_read_its_request_does_not_hold_its_launcher_up(tmp_path: Path) -> None:
     workers = FakeWorkers(tmp_path, 1)
     workers.plan = replace(workers.plan, points=workers.plan.points * 5000)  # more than a pipe holds
@@ -254,23 +126,6 @@ def test_a_worker_that_does_not_read_its_request_does_not_hold_its_launcher_up(t
         finally:
             worker.stop()
     assert workers.pids() == [] or workers.left() == []
-
-
-@pytest.mark.canary("CACHE-BAD")
-def test_a_cache_that_kills_a_worker_before_it_begins_is_removed_and_told_of(
-    workers: FakeWorkers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    workers.startup = [["die with a cache", "SIGILL"]]
-    launched = Launched(workers)
-    assert launched.run.complete
-    assert [caveat.code for caveat in launched.run.caveats] == ["CACHE-BAD"]
-    assert launched.measured == ["op0", "op1", "op2", "op3"]
-
-
-@pytest.mark.twin("CACHE-BAD")
-def test_a_sound_cache_is_kept_and_not_told_of(workers: FakeWorkers) -> None:
-    assert Launched(workers).run.caveats == Launched(workers).run.caveats == ()
 
 
 def test_a_command_that_is_not_there_is_the_systems_error(workers: FakeWorkers) -> None:

@@ -1,0 +1,123 @@
+"""Whatever happens to a worker costs at most its point. Workers here are fake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fakes import FakeWorkers, say
+from launched import Launched
+
+POINTS = 4
+
+
+def test_what_was_said_before_a_crash_is_kept_even_in_half_a_line(workers: FakeWorkers) -> None:
+    workers.acts[1] = [say(1), ["write", '{"record": "comp'], ["die", "SIGKILL"]]
+    launched = Launched(workers)
+    assert launched.measured == ["op0", "op1", "op2", "op3"]
+    assert launched.failed == [("crashed", "scalar op1 f64 ×1")]
+
+
+def test_a_worker_that_hangs_is_killed_though_it_ignores_signals(workers: FakeWorkers) -> None:
+    workers.acts[1] = [["ignore", "SIGTERM"], ["ignore", "SIGINT"], ["sleep", 600]]
+    launched = Launched(workers, patience_s=2.0)
+    assert launched.measured == ["op0", "op2", "op3"]
+    assert launched.failed == [("hung", "scalar op1 f64 ×1")]
+    assert launched.run.failures[0].message.startswith("the worker said nothing for ")
+    assert workers.left() == []
+
+
+def test_children_of_a_worker_do_not_outlive_it(workers: FakeWorkers) -> None:
+    workers.acts[1] = [["fork", None], ["die", "SIGSEGV"]]
+    workers.acts[2] = [["fork", None], say(2)]
+    launched = Launched(workers)
+    assert launched.measured == ["op0", "op2", "op3"]
+    assert len(workers.pids()) >= 4
+    assert workers.left() == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only Linux lets a launcher adopt what is left")
+def test_a_daemon_that_a_worker_has_started_does_not_outlive_it(workers: FakeWorkers) -> None:
+    workers.acts[1] = [["daemon", None], say(1)]
+    workers.acts[2] = [["daemon", None], ["die", "SIGSEGV"]]
+    launched = Launched(workers)
+    assert launched.measured == ["op0", "op1", "op3"]
+    assert len(workers.pids()) >= 4
+    assert workers.left() == []
+
+
+def killed_for_memory(tmp_path: Path, before: int, after: int) -> tuple[list[list[object]], Path]:
+    """Return the acts of a worker that is killed while the system counts so many, and the root of that system."""
+    root = tmp_path / "root"
+    (root / "proc").mkdir(parents=True)
+    vmstat = root / "proc/vmstat"
+    vmstat.write_text(f"nr_free_pages 5\noom_kill {before}\n")
+    return [["replace", [str(vmstat), f"oom_kill {after}\n"]], ["die", "SIGKILL"]], root
+
+
+def test_a_worker_that_the_system_kills_for_want_of_memory_costs_its_point_and_says_so(
+    workers: FakeWorkers, tmp_path: Path
+) -> None:
+    workers.acts[1], root = killed_for_memory(tmp_path, 3, 4)
+    launched = Launched(workers, root=root)
+    assert launched.failed == [("oom", "scalar op1 f64 ×1")]
+    assert "for want of memory" in launched.run.failures[0].message
+    assert launched.measured == ["op0", "op2", "op3"]
+
+
+def test_a_worker_that_somebody_kills_has_crashed(workers: FakeWorkers, tmp_path: Path) -> None:
+    workers.acts[1], root = killed_for_memory(tmp_path, 3, 3)
+    assert [kind for kind, _ in Launched(workers, root=root).failed] == ["crashed"]
+
+
+def test_a_worker_that_asks_to_be_replaced_costs_no_point(workers: FakeWorkers) -> None:
+    workers.acts[1] = [say(1), ["say", {"record": "restart"}], ["sleep", 600]]
+    launched = Launched(workers)
+    assert launched.measured == ["op0", "op1", "op2", "op3"]
+    assert launched.failed == []
+    assert workers.left() == []
+
+
+def test_a_crash_is_told_with_the_place_in_the_users_file(workers: FakeWorkers) -> None:
+    told = (
+        'Fatal Python error: Segmentation fault\n\nThread 0x01 (most recent call first):\n  File "other.py", line 1\n'
+        '\nCurrent thread 0x02 (most recent call first):\n  File "mine.py", line 7 in body\n  File "x.py", line 2\n'
+        "\nExtension modules: numpy (total: 1)\n"
+    )
+    workers.acts[1] = [["tell", told], ["die", "SIGSEGV"]]
+    (failure,) = Launched(workers).run.failures
+    assert failure.message.startswith('the worker died of SIGSEGV: Segmentation fault | File "mine.py", line 7 in body')
+
+
+def test_a_worker_that_floods_its_output_does_not_block(workers: FakeWorkers) -> None:
+    workers.acts[1] = [["flood", 40], say(1)]
+    launched = Launched(workers)
+    assert launched.measured == ["op0", "op1", "op2", "op3"]
+    assert launched.failed == []
+
+
+def test_a_worker_that_somebody_kills_before_it_begins_is_started_again_with_its_cache(workers: FakeWorkers) -> None:
+    workers.startup = [["once", ["die", "SIGKILL"]]]
+    Launched(workers)
+    (workers.folder / "once").unlink()
+    launched = Launched(workers)
+    assert launched.run.complete
+    assert launched.run.caveats == ()
+    assert launched.measured == ["op0", "op1", "op2", "op3"]
+
+
+@pytest.mark.canary("CACHE-BAD")
+def test_a_cache_that_kills_a_worker_before_it_begins_is_removed_and_told_of(
+    workers: FakeWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    workers.startup = [["die with a cache", "SIGILL"]]
+    launched = Launched(workers)
+    assert launched.run.complete
+    assert [caveat.code for caveat in launched.run.caveats] == ["CACHE-BAD"]
+    assert launched.measured == ["op0", "op1", "op2", "op3"]
+
+
+@pytest.mark.twin("CACHE-BAD")
+def test_a_sound_cache_is_kept_and_not_told_of(workers: FakeWorkers) -> None:
+    assert Launched(workers).run.caveats == Launched(workers).run.caveats == ()
