@@ -23,8 +23,10 @@ from roofline.codegen.emit import (
 )
 from roofline.model.isa import DTYPE_BITS
 
-ROWS = 8
-"""Rows at once: as many chains as most cores need, and each vector of x is loaded for eight of A."""
+NEAR_ROWS = 8
+"""Rows at once in a cache: as many chains as most cores need, and each vector of x is loaded for eight of A."""
+FAR_ROWS = 4
+"""Rows at once in memory, which serves four streams better than one, and better than eight."""
 LINE_BYTES = 64
 AHEAD_BYTES = 2048
 """How far ahead of its load each line of A is fetched into the second cache, when A comes from memory.
@@ -35,16 +37,22 @@ cache it only takes a load's place.
 
 
 def rows_function(
-    module: ir.Module, dtype: str, lanes: int, fused: bool, fetched: bool, stored: str | None = None
+    module: ir.Module,
+    dtype: str,
+    lanes: int,
+    fused: bool,
+    fetched: bool,
+    stored: str | None = None,
+    rows: int = NEAR_ROWS,
 ) -> ir.Function:
-    """Return the function y[r] = sum over j of A[r, j] x[j] for ROWS rows, defining it in the module once.
+    """Return the function y[r] = sum over j of A[r, j] x[j] for r < `rows`, defining it in the module once.
 
     A is `stored` in `i8` or else as the others, in `dtype`; each vector of int8 is converted where it meets x. With
     `fetched` each line of A is asked for AHEAD_BYTES before it is loaded. Its arguments: the number of columns, a and
     its stride between rows in elements, x, y and its stride.
     """
     stored = stored or dtype
-    name = f"rows_{stored}_{dtype}_{ROWS}x{lanes}{'_fetched' if fetched else ''}"
+    name = f"rows_{stored}_{dtype}_{rows}x{lanes}{'_fetched' if fetched else ''}"
     if name in module.globals:
         return module.globals[name]
     element, vector = ELEMENTS[dtype], vector_type(dtype, lanes)
@@ -58,7 +66,7 @@ def rows_function(
     function.attributes.add("noinline")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     columns, a, a_row, x, y, y_row = function.args
-    starts = [builder.gep(a, [builder.mul(a_row, ir.Constant(I64, row))]) for row in range(ROWS)]
+    starts = [builder.gep(a, [builder.mul(a_row, ir.Constant(I64, row))]) for row in range(rows)]
     masks = ir.VectorType(ir.IntType(1), lanes)
     width, zero = ir.Constant(I64, lanes), ir.Constant(vector, None)
     together = max(1, LINE_BYTES // (lanes * stored_item)) if fetched else 1  # vectors of a line
@@ -80,12 +88,13 @@ def rows_function(
 
     def add(sums: Sequence[ir.Value], first: ir.Value, mask: ir.Value | None = None) -> list[ir.Value]:
         factors = load(x, first, mask)
-        rows = [load(start, first, mask) for start in starts]
+        loaded = [load(start, first, mask) for start in starts]
         if fused:
             return [
-                multiply_add(builder, row, factors, total, dtype, lanes) for row, total in zip(rows, sums, strict=True)
+                multiply_add(builder, row, factors, total, dtype, lanes)
+                for row, total in zip(loaded, sums, strict=True)
             ]
-        return [builder.fadd(total, builder.fmul(row, factors)) for row, total in zip(rows, sums, strict=True)]
+        return [builder.fadd(total, builder.fmul(row, factors)) for row, total in zip(loaded, sums, strict=True)]
 
     def line(number: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
         first = builder.mul(number, ir.Constant(I64, together * lanes))
@@ -104,7 +113,7 @@ def rows_function(
         mask = builder.icmp_unsigned("<", ir.Constant(ir.VectorType(I64, lanes), list(range(lanes))), there)
         return add(sums, done, mask)
 
-    totals, done = [zero] * ROWS, ir.Constant(I64, 0)
+    totals, done = [zero] * rows, ir.Constant(I64, 0)
     for turn, length in ((line, together * lanes), (whole, lanes)) if together > 1 else ((line, lanes),):
         count = builder.udiv(builder.sub(columns, done), ir.Constant(I64, length))
         totals = _if_any(builder, count, totals, partial(_turns, builder, count, turn))

@@ -1,4 +1,4 @@
-"""What one core can hold in its caches: where the tile sizes of blocked kernels come from."""
+"""What one core can hold in its caches, and how it reads what they cannot: where blocked kernels get their forms."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from roofline.model.struct import Value
 
 
 class Capacity(Value, frozen=True, kw_only=True):
-    """Bytes that one core has of the first, the second and the last cache."""
+    """Bytes that one core has of the first, the second and the last cache, and how memory is read fastest."""
 
     first_bytes: int = 32 * 1024
     second_bytes: int = 256 * 1024
     last_bytes: int = 2 * 1024 * 1024
     threads: int = 1
     """Threads that share the work, each on a core like this one."""
+    ahead_bytes: int = 2048
+    """How far ahead of its load the memory ceiling's fastest code fetches a line; 0 for not at all."""
 
 
 UNKNOWN = Capacity()

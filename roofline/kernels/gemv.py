@@ -15,7 +15,7 @@ from numba import prange
 
 from roofline.kernels.data import uniform
 from roofline.kernels.kernel import kernel
-from roofline.kernels.row_products import cached_elements, rows_times_vector
+from roofline.kernels.row_products import row_tiles, rows_times_vector
 from roofline.model.work import Work
 
 FREED = ("reassoc", "contract")
@@ -64,31 +64,31 @@ def columns(y, A, x):
             y[i] += column[i] * xj
 
 
-@kernel(improves=naive, fastmath=FREED, tiles=lambda capacity, dtype: (cached_elements(capacity, dtype),))
-def blocked(y, A, x, elements_cached):
-    """y[i] = sum over j of A[i, j] * x[j], eight rows at once
+@kernel(improves=naive, fastmath=FREED, tiles=row_tiles)
+def blocked(y, A, x, elements_cached, ahead_bytes):
+    """y[i] = sum over j of A[i, j] * x[j], several rows at once
 
-    Each vector of x is loaded once for eight rows. An A that no cache holds is read an eighth of itself apart, every
-    line fetched ahead: memory serves far streams better than neighbours, and fetches better than multiply-adds that
-    wait. In a cache both cost: there the eight rows are neighbours, and nothing is fetched.
+    Each vector of x is loaded once for all of them. Of an A that no cache holds four rows are read, a fourth of it
+    apart, since memory serves far streams better than neighbours; every line is fetched ahead where the load ceiling
+    is reached so, else not. In a cache both cost: there eight rows are neighbours, and nothing is fetched.
     """
-    rows_times_vector(y, A, x, 0, y.size, elements_cached)
+    rows_times_vector(y, A, x, 0, y.size, elements_cached, ahead_bytes)
 
 
 @kernel(
     improves=naive,
     fastmath=FREED,
-    tiles=lambda capacity, dtype: (capacity.threads, cached_elements(capacity, dtype)),
+    tiles=lambda capacity, dtype: (capacity.threads, *row_tiles(capacity, dtype)),
     serial=False,
 )
-def parallel(y, A, x, threads, elements_cached):
+def parallel(y, A, x, threads, elements_cached, ahead_bytes):
     """y[i] = sum over j of A[i, j] * x[j], every thread a block of rows
 
     As `blocked`, on all threads.
     """
     n = y.size
     for task in prange(threads):
-        rows_times_vector(y, A, x, task * n // threads, (task + 1) * n // threads, elements_cached)
+        rows_times_vector(y, A, x, task * n // threads, (task + 1) * n // threads, elements_cached, ahead_bytes)
 
 
 @kernel(improves=naive, compiled=False, parallel=True)

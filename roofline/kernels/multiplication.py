@@ -24,8 +24,8 @@ from roofline.model.isa import DTYPE_BITS
 
 _FIRST_SHARE = 1.0
 """Share of the first cache for the rows of A that one tile reads: deep panels store C less often."""
-_SECOND_SHARE = 0.67
-"""Share of the second cache for the packed block of B."""
+_SECOND_SHARE = 0.5
+"""Share of the second cache for the packed block of B: the rows of A to come and tiles of C pass through the rest."""
 ROOM = 16
 """Elements that aligning an array may skip: a cache line of f32."""
 

@@ -27,12 +27,12 @@ from roofline.kernels.inner import cache_tile
 from roofline.kernels.kernel import kernel
 from roofline.kernels.multiplication import ROOM, even_share, product_tiles
 from roofline.kernels.row_products import (
-    cached_elements,
     dot_product,
     dot_tile,
     multiply_packed,
     pack_fours,
     pack_rows,
+    row_tiles,
     rows_times_vector,
 )
 from roofline.model.work import Work
@@ -60,28 +60,28 @@ def _product(n: int, read_bytes: int, packed_bytes: int = 0, scalings: int = 0) 
     dtypes=("f32",),
     sizes=FAR_SIZES,
     fastmath=("reassoc", "contract"),
-    tiles=lambda capacity, dtype: (capacity.threads, cached_elements(capacity, "f32")),
+    tiles=lambda capacity, dtype: (capacity.threads, *row_tiles(capacity, "f32")),
     work=lambda n, size: Work(
         flops=2 * n * n, read_bytes=(n * n + n) * size, write_bytes=n * size, allocate_bytes=n * size
     ),
     arguments=lambda n, dtype, rng: (uniform(rng, n, dtype), uniform(rng, (n, n), dtype), uniform(rng, n, dtype)),
     reference=lambda y, W, x: np.einsum("ij,j->i", W, x, dtype="f8").astype(W.dtype),
 )
-def gemv_f32(y, W, x, threads, elements_cached):
+def gemv_f32(y, W, x, threads, elements_cached, ahead_bytes):
     """y[i] = sum over j of W[i, j] * x[j]
 
     Weights in f32: the fastest form of `gemv`, every thread a block of rows.
     """
     n = y.size
     for task in prange(threads):
-        rows_times_vector(y, W, x, task * n // threads, (task + 1) * n // threads, elements_cached)
+        rows_times_vector(y, W, x, task * n // threads, (task + 1) * n // threads, elements_cached, ahead_bytes)
 
 
 @kernel(
     improves=gemv_f32,
     dtypes=("f32",),
     fastmath=("reassoc", "contract"),
-    tiles=lambda capacity, dtype: (capacity.threads, cached_elements(capacity, "i8")),
+    tiles=lambda capacity, dtype: (capacity.threads, *row_tiles(capacity, "i8")),
     work=lambda n, size: Work(
         flops=2 * n * n + n, read_bytes=n * n + 2 * n * size, write_bytes=n * size, allocate_bytes=n * size
     ),
@@ -93,7 +93,7 @@ def gemv_f32(y, W, x, threads, elements_cached):
     ),
     reference=lambda y, W, scale, x: (scale * np.einsum("ij,j->i", W, x, dtype="f8")).astype(x.dtype),
 )
-def gemv_w8(y, W, scale, x, threads, elements_cached):
+def gemv_w8(y, W, scale, x, threads, elements_cached, ahead_bytes):
     """y[i] = scale[i] * sum over j of W[i, j] * x[j], weights in int8
 
     A quarter of the bytes; each weight is converted to f32 in a register, where it meets x: three instructions for a
@@ -102,7 +102,7 @@ def gemv_w8(y, W, scale, x, threads, elements_cached):
     n = y.size
     for task in prange(threads):
         first, last = task * n // threads, (task + 1) * n // threads
-        rows_times_vector(y, W, x, first, last, elements_cached)
+        rows_times_vector(y, W, x, first, last, elements_cached, ahead_bytes)
         for i in range(first, last):
             y[i] *= scale[i]
 

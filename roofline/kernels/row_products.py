@@ -7,8 +7,8 @@ from numba import njit
 
 from roofline.codegen.dot_kernels import runs_dot_product, runs_dot_tile
 from roofline.codegen.multiply import lanes_of
-from roofline.codegen.row_product import multiply_rows_apart
-from roofline.codegen.rows import ROWS
+from roofline.codegen.row_product import multiply_neighbours, multiply_rows_apart
+from roofline.codegen.rows import FAR_ROWS, NEAR_ROWS
 from roofline.kernels.capacity import Capacity
 from roofline.kernels.inner import inner
 from roofline.kernels.multiplication import multiply_panels
@@ -16,20 +16,24 @@ from roofline.model.isa import DTYPE_BITS
 
 
 @inner(fastmath=("reassoc", "contract"))
-def rows_times_vector(y, A, x, first, last, elements_cached):
-    """y[i] = sum over j of A[i, j] * x[j] for first <= i < last, ROWS of them at once
+def rows_times_vector(y, A, x, first, last, elements_cached, ahead_bytes):
+    """y[i] = sum over j of A[i, j] * x[j] for first <= i < last, several of them at once
 
-    Elements of A in int8 are converted in a register, where they meet x. Neighbours while these rows have at most
-    `elements_cached`: rows far apart share sets of a cache. Else rows as far apart as can be, fetched ahead.
+    Elements of A in int8 are converted in a register, where they meet x. NEAR_ROWS neighbours while these rows have at
+    most `elements_cached`: rows far apart share sets of a cache. Else FAR_ROWS, as far apart as can be, fetched ahead
+    unless `ahead_bytes` is 0.
     """
-    blocks = (last - first) // ROWS
-    if ROWS * blocks * x.size > elements_cached:
-        for i in range(first, first + blocks):
-            multiply_rows_apart(y, i, blocks, A, x, True)
+    done = first
+    if (last - first) * x.size <= elements_cached:
+        for i in range(first, last - NEAR_ROWS + 1, NEAR_ROWS):
+            multiply_neighbours(y, i, A, x)
+            done = i + NEAR_ROWS
     else:
-        for i in range(first, first + ROWS * blocks, ROWS):
-            multiply_rows_apart(y, i, 1, A, x, False)
-    for i in range(first + ROWS * blocks, last):
+        apart = (last - first) // FAR_ROWS
+        for i in range(first, first + apart):
+            multiply_rows_apart(y, i, apart, A, x, ahead_bytes > 0)
+        done = first + FAR_ROWS * apart
+    for i in range(done, last):
         row = A[i]
         total = x.dtype.type(0)
         for j in range(x.size):
@@ -37,9 +41,10 @@ def rows_times_vector(y, A, x, first, last, elements_cached):
         y[i] = total
 
 
-def cached_elements(capacity: Capacity, dtype: str) -> int:
-    """Return how many elements of A one core's share of all caches holds."""
-    return max(1, capacity.last_bytes // (DTYPE_BITS[dtype] // 8))
+def row_tiles(capacity: Capacity, dtype: str) -> tuple[int, int]:
+    """Return (elements_cached, ahead_bytes) of `rows_times_vector`: what one core's share of all caches holds, and how
+    it reads what they do not."""
+    return max(1, capacity.last_bytes // (DTYPE_BITS[dtype] // 8)), capacity.ahead_bytes
 
 
 @inner

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from roofline.kernels.capacity import Capacity, capacity_of
 from roofline.measurement.knee import FILLS, CurvePoint, Knee, knees
+from roofline.model.ceilings import Ceilings
 from roofline.model.machine import Cache
 from roofline.model.run import Caveat, LatencyPoint, Level, SweepPoint
 from roofline.units import memory_size
@@ -189,6 +190,12 @@ def core_capacity(levels: Sequence[Level], threads: int) -> Capacity:
     """Return what one of `threads` cores has of the caches, as measured and as reported, whichever is smaller."""
     caches = [level for level in levels if level.name != "DRAM" and _capacity(level)]
     return capacity_of([_capacity(level) // min(threads, level.shared_by) for level in caches], threads)
+
+
+def with_reading(capacity: Capacity, ceilings: Ceilings) -> Capacity:
+    """Return the capacity with how this machine reads memory fastest: as the code of its highest DRAM load ceiling."""
+    load = ceilings.best_memory("DRAM", capacity.threads, ("load",))
+    return capacity if load is None else replace(capacity, ahead_bytes=load.ahead_bytes)
 
 
 def level_of(footprint_bytes: int, threads: int, levels: Sequence[Level]) -> str:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from roofline.errors import MeasurementError
 from roofline.kernels.kernel import Kernel
 from roofline.measurement.compute import ComputeProbe
-from roofline.measurement.levels import core_capacity, level_of, working_set_bytes
+from roofline.measurement.levels import core_capacity, level_of, with_reading, working_set_bytes
 from roofline.measurement.memory import MemoryProbe
 from roofline.measurement.plan import KernelPoint
 from roofline.measurement.probe import Sampler, Stage
@@ -67,7 +67,7 @@ class KernelProbe:
         own_work = kernel.own_work_of(n, point.dtype)
         self._check_memory(own_work.footprint_bytes)
         level = point.level or level_of(own_work.footprint_bytes, point.threads, self.levels)
-        capacity = core_capacity(self.levels, point.threads)
+        capacity = with_reading(core_capacity(self.levels, point.threads), ceilings)
         subject = prepare(kernel, n, point.dtype, self.stage.team, point.threads, capacity)
         register = subject.register()
         own = self._own_ceiling(ceilings, point, level, work, register)

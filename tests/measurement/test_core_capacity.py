@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from ceilings_of import memory
+from msgspec.structs import replace
 
 from roofline.kernels.capacity import UNKNOWN, Capacity
-from roofline.measurement.levels import core_capacity
+from roofline.measurement.levels import core_capacity, with_reading
+from roofline.model.ceilings import Ceilings
 from roofline.model.run import Level
 
 KIB, MIB = 2**10, 2**20
@@ -46,3 +49,14 @@ def test_memory_is_no_cache_and_without_any_a_usual_core_is_assumed() -> None:
     dram = Level(name="DRAM", reported_bytes=None, effective_bytes=2**34)
     assert core_capacity((dram,), 1) == core_capacity((), 1) == UNKNOWN
     assert core_capacity((), 6) == Capacity(threads=6)
+
+
+def test_memory_is_read_as_the_highest_load_ceiling_of_as_many_threads_reads_it() -> None:
+    fetched = replace(memory(50e9, pattern="load", isa="avx512"), ahead_bytes=2048)
+    plain = replace(memory(60e9, pattern="load", isa="avx2"), ahead_bytes=0)
+    near = replace(memory(90e9, pattern="load", level="L2"), ahead_bytes=64)
+    alone = Capacity(threads=1)
+    assert with_reading(alone, Ceilings(memory=(fetched, near))).ahead_bytes == 2048
+    assert with_reading(alone, Ceilings(memory=(fetched, plain, near))).ahead_bytes == 0
+    assert with_reading(Capacity(threads=2), Ceilings(memory=(plain, near))) == Capacity(threads=2)
+    assert with_reading(alone, Ceilings(memory=(replace(plain, pattern="copy"),))) == alone
