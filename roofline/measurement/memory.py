@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -36,6 +37,9 @@ DTYPE = "f64"
 
 _FLAT_WITHIN = 0.02
 _SEARCH_SAMPLES = 3
+_FETCHES_GAIN = 1.03
+"""What fetches must gain before a ceiling uses them: kernels read memory as it does, and on a core that needs none
+they lose a few per cent beside multiply-adds."""
 _SCALAR = numpy_type(DTYPE)(0.5)
 
 
@@ -131,10 +135,17 @@ class MemoryProbe:
         ).rederived()
 
     def sampler(
-        self, isa: Isa, pattern: str, shape: Shape, threads: int, working_set_bytes: int
+        self,
+        isa: Isa,
+        pattern: str,
+        shape: Shape,
+        threads: int,
+        working_set_bytes: int,
+        addresses: Sequence[int] = (),
     ) -> tuple[Sampler, int]:
         """Return calibrated code for this shape, and the bytes of one thread's working set.
 
+        `addresses` are where the threads' working sets begin, by default in the probe's own memory.
         Raises CodegenError when the audit refuses it, MeasurementError when there is no memory.
         """
         block, _ = stream_code(isa, pattern, shape)
@@ -143,13 +154,16 @@ class MemoryProbe:
         groups = max(1, working_set_bytes // arrays // group_bytes)
         array_bytes = groups * group_bytes
         offsets = array_offsets(array_bytes, arrays)
-        self.reserve(offsets[-1] + array_bytes)
-        self._renew(pattern, offsets[-1] + array_bytes)
-        arenas = self._arenas
+        if addresses:
+            starts = addresses
+        else:
+            self.reserve(offsets[-1] + array_bytes)
+            self._renew(pattern, offsets[-1] + array_bytes)
+            starts = [arena.address for arena in self._arenas]
 
         def sample(repeats: int, samples: int) -> Intervals:
             def call(rank: int, out: np.ndarray) -> None:
-                a, b, c = ([arenas[rank].address + offset for offset in offsets] * 3)[:3]
+                a, b, c = ([starts[rank] + offset for offset in offsets] * 3)[:3]
                 block(team.barrier_address, threads, samples, a, b, c, groups, repeats, CHAIN_TURNS, _SCALAR, out)
 
             return take(team, threads, samples, call)
@@ -165,7 +179,7 @@ class MemoryProbe:
         for shape in shapes_for(isa, pattern, working_set_bytes >= FAR_BYTES):
             try:
                 sampler, _ = self.sampler(isa, pattern, shape, threads, working_set_bytes)
-                rates[shape] = sampler.best_rate(_SEARCH_SAMPLES)
+                rates[shape] = sampler.best_rate(_SEARCH_SAMPLES) / (_FETCHES_GAIN if shape[2] else 1)
             except CodegenError as refusal:
                 refusals.append(refusal)
         if not rates:
