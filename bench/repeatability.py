@@ -44,12 +44,22 @@ def measured(results: Path, runs: int) -> list[Run]:
     return [load(path) for path in sorted(results.glob("*/*.json"))]
 
 
-def spreads(runs: Sequence[Run]) -> dict[str, float]:
+def per_second(ceiling: Ceiling) -> float:
+    """Return flop or byte per second."""
+    return ceiling.attainable_flop_per_s(1.0)
+
+
+def per_cycle(ceiling: Ceiling) -> float:
+    """Return flop or byte per cycle of the clock held, per core."""
+    return ceiling.flop_per_cycle if isinstance(ceiling, ComputeCeiling) else ceiling.byte_per_cycle
+
+
+def spreads(runs: Sequence[Run], rate: Callable[[Ceiling], float]) -> dict[str, float]:
     """Return (highest - lowest) / median over the runs of every ceiling that all of them have, by its name."""
     names = set.intersection(*({ceiling.name for ceiling in run.ceilings.all} for run in runs))
     found = {}
     for name in sorted(names):
-        rates = [ceiling.attainable_flop_per_s(1.0) for run in runs if (ceiling := run.ceilings.named(name))]
+        rates = [rate(ceiling) for run in runs if (ceiling := run.ceilings.named(name))]
         found[name] = (max(rates) - min(rates)) / median(rates)
     return found
 
@@ -63,18 +73,19 @@ def main(runs: int, results: Path | None) -> None:
         folder = results or Path(scratch)
         there = len(list(folder.glob("*/*.json")))
         done = measured(folder, max(0, runs - there))
-    apart = spreads(done)
+    apart, apart_per_cycle = spreads(done, per_second), spreads(done, per_cycle)
     ceilings = {ceiling.name: ceiling for ceiling in done[0].ceilings.all}
     click.echo(f"{len(done)} runs, grades: {' '.join(sorted(grade_of(run).letter for run in done))}\n")
-    click.echo("| ceilings | threads | how many | median of (max-min)/median | worst | which |")
-    click.echo("|---|---|---|---|---|---|")
+    click.echo("| ceilings | threads | how many | median of (max-min)/median | worst | which | per cycle | worst |")
+    click.echo("|---|---|---|---|---|---|---|---|")
     for (kind, belongs), threads in ((pair, count) for pair in CLASSES for count in done[0].ceilings.threads):
         mine = {name: s for name, s in apart.items() if belongs(ceilings[name]) and ceilings[name].threads == threads}
         if mine:
             worst = max(mine, key=lambda name: mine[name])
             click.echo(
                 f"| {kind} | {threads} | {len(mine)} | {100 * median(mine.values()):.2f} % | "
-                f"{100 * mine[worst]:.2f} % | {worst} |"
+                f"{100 * mine[worst]:.2f} % | {worst} | {100 * median(apart_per_cycle[name] for name in mine):.2f} % | "
+                f"{100 * max(apart_per_cycle[name] for name in mine):.2f} % |"
             )
     over = Counter(name.split(" ")[0] for name, spread in apart.items() if spread > 0.03)
     click.echo(f"\nover 3 %: {', '.join(f'{count} of {what}' for what, count in over.items()) or 'none'}")
