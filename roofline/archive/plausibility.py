@@ -155,6 +155,7 @@ def measurement_defects(measurement: Measurement, path: str) -> Iterator[Defect]
     yield from _samples(f"{path}.samples_s", measurement.samples_s, TIME_S, MAX_SAMPLES, "at most")
     yield from _samples(f"{path}.clock_samples_hz", measurement.clock_samples_hz, CLOCK_HZ, samples)
     yield from _samples(f"{path}.roof_samples", measurement.roof_samples, RATE, samples + 1)
+    yield from _samples(f"{path}.roof_clock_samples_hz", measurement.roof_clock_samples_hz, CLOCK_HZ, samples + 1)
 
 
 def _machine_defects(run: Run) -> Iterator[Defect]:

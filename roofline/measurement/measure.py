@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from dataclasses import replace as replaced
 from time import sleep
 
 from msgspec.structs import replace
@@ -44,6 +45,18 @@ _DOUBLINGS = 3
 
 
 @dataclass(frozen=True)
+class _Taken:
+    """What alternating a kernel with its roof has given."""
+
+    repeats: int
+    samples_s: list[float] = field(default_factory=list)
+    clock_hz: list[float] = field(default_factory=list)
+    roof: list[tuple[float, float]] = field(default_factory=list)
+    """Rate and clock held of each of the roof's blocks."""
+    stopped: str = ""
+
+
+@dataclass(frozen=True)
 class KernelProbe:
     """Measures kernels against ceilings that were measured before."""
 
@@ -72,7 +85,7 @@ class KernelProbe:
         register = subject.register()
         own = self._own_ceiling(ceilings, point, level, work, register)
         with subject.limits(), self.stage.witness.watch() as note:
-            repeats, samples_s, clock_hz, roof_rates, stopped = self._alternate(subject, own, budget_s, note)
+            taken = self._alternate(subject, own, budget_s, note)
         subject.confirm()
         data = subject.data(self.stage.nodes)
         return Measurement(
@@ -88,14 +101,15 @@ class KernelProbe:
             tiles=subject.tiles,
             level=level,
             ceiling=own.name if own is not None else "",
-            repeats=repeats,
-            samples_s=tuple(samples_s),
-            roof_samples=tuple(roof_rates),
-            clock_samples_hz=tuple(clock_hz),
+            repeats=taken.repeats,
+            samples_s=tuple(taken.samples_s),
+            roof_samples=tuple(rate for rate, _ in taken.roof),
+            roof_clock_samples_hz=tuple(hz for _, hz in taken.roof),
+            clock_samples_hz=tuple(taken.clock_hz),
             error=subject.error,
             tolerance=subject.tolerance,
             vector_register=register,
-            stopped=stopped,
+            stopped=taken.stopped,
             compiled=kernel.compiled,
             evidence=replace(note.evidence(data), changed=changes(before, process_state(self.stage.team))),
             caveats=notes_on(data),
@@ -137,9 +151,7 @@ class KernelProbe:
         shape = (own.unroll, own.segments, own.ahead_bytes)
         return self.memory.sampler(isa, own.pattern, shape, own.threads, own.working_set_bytes)[0]
 
-    def _alternate(
-        self, subject: Subject, own: Ceiling | None, budget_s: float, note: Note
-    ) -> tuple[int, list[float], list[float], list[float], str]:
+    def _alternate(self, subject: Subject, own: Ceiling | None, budget_s: float, note: Note) -> _Taken:
         """Time roof, kernel, roof, kernel, ..., roof until the median is precise or the budget is spent.
 
         A sample in which the clock did not move forward is taken again. Raises MeasurementError when it never does.
@@ -148,9 +160,10 @@ class KernelProbe:
         sampler = self._roof_sampler(own) if own is not None else None
         repeats = calibrate(lambda count: subject.take(count)[0], self.stage.sample_s)
         note.doubled = _doubled(subject, repeats)
-        samples_s: list[float] = []
-        clock_hz: list[float] = []
-        roof_rates = [sampler.best_rate(_ROOF_SAMPLES)] if sampler else []
+        taken = _Taken(repeats)
+        samples_s = taken.samples_s
+        if sampler:
+            taken.roof.append(sampler.best(_ROOF_SAMPLES))
         while True:
             if repeats > 1:
                 subject.take(1)  # the roof's block has taken the caches
@@ -164,19 +177,19 @@ class KernelProbe:
                     )
                 continue
             samples_s.append(interval_s / repeats)
-            clock_hz.append(hz)
+            taken.clock_hz.append(hz)
             if subject.threads > 1:
                 sleep(_SETTLE_S)
             if sampler:
-                roof_rates.append(sampler.best_rate(_ROOF_SAMPLES))
+                taken.roof.append(sampler.best(_ROOF_SAMPLES))
             enough = len(samples_s) >= _LEAST_SAMPLES
             if enough and is_precise(samples_s):
-                return repeats, samples_s, clock_hz, roof_rates, "precise"
+                return replaced(taken, stopped="precise")
             if len(samples_s) >= _MOST_SAMPLES:
-                return repeats, samples_s, clock_hz, roof_rates, "samples"
+                return replaced(taken, stopped="samples")
             late_s = self.stage.clock() - deadline
             if late_s >= 0 and (len(samples_s) >= _FEWEST_SAMPLES or late_s >= _PATIENCE_S):
-                return repeats, samples_s, clock_hz, roof_rates, "budget"
+                return replaced(taken, stopped="budget")
 
 
 def _doubled(subject: Subject, repeats: int) -> float | None:

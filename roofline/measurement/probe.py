@@ -42,7 +42,13 @@ class Sampler:
 
     def best_rate(self, samples: int = SEARCH_SAMPLES) -> float:
         """Return the highest rate (per second) among so many samples."""
-        return self.amount / min(self.take(samples).samples_s)
+        return self.best(samples)[0]
+
+    def best(self, samples: int) -> tuple[float, float]:
+        """Return the highest rate (per second) among so many samples, and the clock held after that one in Hz."""
+        intervals = self.take(samples)
+        shortest_s, hz = min(zip(intervals.samples_s, intervals.clock_hz, strict=True))
+        return self.amount / shortest_s, hz
 
 
 @dataclass(frozen=True)

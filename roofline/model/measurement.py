@@ -49,6 +49,8 @@ class Measurement(Value, frozen=True, kw_only=True):
     """Seconds per call: each a clock interval divided by `repeats`, in order."""
     roof_samples: tuple[float, ...] = ()
     """Rates of the ceiling's blocks (flop/s or B/s), in order: one before each sample and one after the last."""
+    roof_clock_samples_hz: tuple[float, ...] = ()
+    """Clock held after each of `roof_samples`, median over the threads."""
     clock_samples_hz: tuple[float, ...] = ()
     """Clock held after each sample, of the first thread."""
     error: float | None = None

@@ -54,7 +54,9 @@ def judged(measurement: Measurement, ceilings: Ceilings, cpus: tuple[int, ...] =
         cause = "NOISY" if unsure and _may_lie_below(measurement, derived) else cause_of(measurement, derived, ceilings)
         return replace(measurement, status="above_roof", status_codes=(cause,))
     own = ceilings.named(measurement.ceiling)
-    licence = ("LICENCE",) if own and other_clock(measurement.clock_samples_hz, own.clocks_hz) else ()
+    licence = (
+        ("LICENCE",) if own and other_clock(measurement.clock_samples_hz, _clocks_of_roof(measurement, own)) else ()
+    )
     warming = ("WARMUP",) if never_settled(measurement.samples_s) else ()
     codes = (*noisy, *unsteady, *licence, *warming, *evidence.degraded)
     return replace(measurement, status="degraded" if codes else "ok", status_codes=codes)
@@ -71,7 +73,10 @@ def cause_of(measurement: Measurement, derived: Derived, ceilings: Ceilings) -> 
     if held_bytes is not None and measurement.work.footprint_bytes > (1 + DECLARED_MORE) * held_bytes + LEAST_BYTES:
         return "COUNTED_TWICE"
     own = ceilings.named(measurement.ceiling)
-    if own is not None and clock_ratio(measurement.clock_samples_hz, own.clocks_hz) > 1 + CLOCK_APART:
+    if (
+        own is not None
+        and clock_ratio(measurement.clock_samples_hz, _clocks_of_roof(measurement, own)) > 1 + CLOCK_APART
+    ):
         return "OTHER_CLOCK"
     if derived.bound is not None and derived.bound.startswith(f"{measurement.level} "):
         order = level_order(measurement.level)
@@ -81,6 +86,14 @@ def cause_of(measurement: Measurement, derived: Derived, ceilings: Ceilings) -> 
         if any(roof is not None and derived.byte_per_s <= allowed * roof.byte_per_s for roof in roofs):
             return "NEARER_LEVEL"
     return "ROOF_TOO_LOW"
+
+
+def _clocks_of_roof(measurement: Measurement, own: Ceiling) -> tuple[float, ...]:
+    """Return the clocks held in the roof's blocks beside the kernel, else those that the ceiling was measured with.
+
+    Where other guests warm the same chip, its clock drifts by more within a run than any instruction costs.
+    """
+    return measurement.roof_clock_samples_hz or own.clocks_hz
 
 
 def _may_lie_below(measurement: Measurement, derived: Derived) -> bool:

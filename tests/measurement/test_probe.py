@@ -55,6 +55,12 @@ def test_the_best_rate_is_that_of_the_shortest_sample() -> None:
     assert sampler_of(iter([2e-3, 1e-3, 4e-3])).best_rate(3) == pytest.approx(1e6)
 
 
+def test_the_clock_beside_the_best_rate_is_the_one_held_after_that_sample() -> None:
+    taken = Intervals(samples_s=(2e-3, 1e-3, 4e-3), clock_hz=(3.1e9, 3.2e9, 3.3e9))
+    rate, hz = Sampler(lambda _: taken, amount=1000, threads=1).best(3)
+    assert (rate, hz) == (pytest.approx(1e6), 3.2e9)
+
+
 def test_the_smallest_shape_wins_unless_a_larger_is_really_faster() -> None:
     assert least_of_the_best({8: 99.7, 10: 100.0, 12: 99.9}) == 8
     assert least_of_the_best({8: 90.0, 10: 99.8, 12: 100.0}) == 10

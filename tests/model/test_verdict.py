@@ -113,6 +113,17 @@ def test_a_clock_that_the_roof_did_not_hold_is_told_of(share: float, codes: tupl
     assert judged(beside, CEILINGS).status_codes == codes
 
 
+@pytest.mark.twin("LICENCE")
+@pytest.mark.parametrize(("share", "codes"), [(1.0, ()), (1.02, ()), (0.9, ("LICENCE",)), (1.1, ("LICENCE",))])
+def test_a_chip_that_has_warmed_up_since_the_ceiling_was_measured_is_no_other_clock(
+    share: float, codes: tuple[str, ...]
+):
+    own = CEILINGS.compute[0]
+    drifted_hz = 0.93 * own.clock_hz
+    beside = replace(measured(0.02, ADDS), ceiling=own.name, roof_clock_samples_hz=(drifted_hz,) * 9)
+    assert judged(replace(beside, clock_samples_hz=(share * drifted_hz,) * 8), CEILINGS).status_codes == codes
+
+
 @pytest.mark.canary("TIMER")
 @pytest.mark.twin("TIMER")
 @pytest.mark.parametrize(
