@@ -1,4 +1,4 @@
-"""`completion`: the shell completes verbs, options and choices."""
+"""`completion`: the shell completes verbs, options, choices and saved runs."""
 
 from __future__ import annotations
 

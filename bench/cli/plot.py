@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from bench.cli.saved import completed
 from bench.cli.session import Session
 from bench.cli.verb import Verb
 from roofline.archive.store import find, load
@@ -17,7 +18,7 @@ from roofline.plotting.ladder_text import heading, sentences
 
 
 @click.command("plot", cls=Verb)
-@click.argument("name", metavar="RUN")
+@click.argument("name", metavar="RUN", shell_complete=completed)
 @click.option(
     "-o",
     "--output",

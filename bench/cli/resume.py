@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from bench.cli.measuring import kept, shown
 from bench.cli.request import Request, check_variables, locking_options
+from bench.cli.saved import completed
 from bench.cli.session import Session
 from bench.cli.verb import Verb
 from bench.recorded import RecordedPlan, names_of, recorded_plan
@@ -33,7 +34,7 @@ DRAWN = ("all", "quick", "thorough")
 
 
 @click.command("resume", cls=Verb)
-@click.argument("name", metavar="[RUN]", required=False)
+@click.argument("name", metavar="[RUN]", required=False, shell_complete=completed)
 @click.option("--retry-failed", is_flag=True, help="Also try again what failed; what was skipped stays skipped.")
 @locking_options
 @click.option("--json", is_flag=True, help="Print the archived document on stdout, and nothing else.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from bench.cli.saved import completed
 from bench.cli.session import Session
 from bench.cli.verb import Verb
 from roofline.archive.document import encode
@@ -12,7 +13,7 @@ from roofline.plotting.summary import tables
 
 
 @click.command("show", cls=Verb)
-@click.argument("name", metavar="RUN")
+@click.argument("name", metavar="RUN", shell_complete=completed)
 @click.option("--json", "as_json", is_flag=True, help="Print the archived document.")
 @click.option(
     "--format",

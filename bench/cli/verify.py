@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from bench.cli.saved import completed
 from bench.cli.session import Session
 from bench.cli.verb import Verb
 from roofline.archive.store import find
@@ -19,7 +20,7 @@ DOES_NOT_HOLD = 4
 
 
 @click.command("verify", cls=Verb)
-@click.argument("names", metavar="[RUN]...", nargs=-1)
+@click.argument("names", metavar="[RUN]...", nargs=-1, shell_complete=completed)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--strict", is_flag=True, help="Exit with 4 for what holds and is no sound result, too.")
 @click.pass_obj

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 import traceback
 from collections.abc import Sequence
@@ -49,7 +50,20 @@ def _loaded(path: Path, number: int) -> ModuleType:
         spec.loader.exec_module(module)
     except (Exception, SystemExit, KeyboardInterrupt, GeneratorExit) as error:
         raise UsageError(f"{_place(path, error)}: {type(error).__name__}: {_line(error)}; mend the file") from None
+    _refuse_doubled(path, [kernel.body.__name__ for kernel in registry.kernels_in([module]).values()])
     return module
+
+
+def _refuse_doubled(path: Path, kernels: Sequence[str]) -> None:
+    """Raise UsageError for a kernel that is written twice: Python keeps the later one and forgets the other."""
+    written: dict[str, int] = {}
+    for statement in ast.parse(path.read_bytes()).body:
+        if isinstance(statement, ast.FunctionDef) and statement.name in kernels:
+            first = written.setdefault(statement.name, statement.lineno)
+            if first != statement.lineno:
+                raise UsageError(
+                    f"{path} line {statement.lineno}: {statement.name} is written in line {first} already; rename one"
+                )
 
 
 def _place(path: Path, error: BaseException) -> str:

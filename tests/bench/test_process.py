@@ -84,6 +84,14 @@ def test_the_shell_gets_candidates() -> None:
     assert answer.stdout.split() == ["plain,ceilings", "plain,completion"]
 
 
+@pytest.mark.parametrize(("words", "begun"), [("show", "l"), ("verify", "202611"), ("plot", "sam"), ("resume", "la")])
+def test_completion_asks_for_the_names_of_saved_runs(results: Path, words: str, begun: str) -> None:
+    typed = f"roofline --results {results} {words} {begun}"
+    variables = {"_ROOFLINE_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}
+    found = [line.removeprefix("plain,") for line in bench(**variables).stdout.split()]
+    assert found and all(name.startswith(begun) for name in found)
+
+
 def test_columns_left_out_for_width_are_named_in_one_remark(results: Path) -> None:
     answer = bench("show", "last", "--results", str(results), COLUMNS="80")
     assert max(map(len, answer.stdout.splitlines())) <= 80

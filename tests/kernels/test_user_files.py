@@ -105,6 +105,14 @@ def test_a_file_that_is_none_of_kernels_is_told_with_its_place(tmp_path: Path, t
     assert not registry._added
 
 
+def test_a_kernel_that_is_written_twice_in_one_file_is_refused(tmp_path: Path) -> None:
+    file = Path(written(tmp_path, "mine"))
+    text = file.read_text()
+    file.write_text(text + text[text.index("@kernel") :])
+    with pytest.raises(UsageError, match=r"kernels\.py line \d+: thrice is written in line \d+ already; rename one"):
+        load_user_files([str(file)])
+
+
 def test_a_name_that_the_suite_has_already_is_refused(tmp_path: Path) -> None:
     file = Path(written(tmp_path, "gemm"))
     file.write_text(file.read_text().replace("def thrice", "def naive").replace("improves=thrice", "improves=naive"))
