@@ -15,6 +15,7 @@ from roofline.kernels.registry import select
 from roofline.measurement.plan import KernelPoint, Plan, Point, SweepPoints
 from roofline.model.machine import Machine
 from roofline.model.roof import pattern_of
+from roofline.units import memory_size
 
 _CEILINGS_SHARE = 0.5
 """Share of a mode's budget that `ceilings` takes when it runs alone."""
@@ -71,6 +72,8 @@ def plan_for(
         points += kernel_points(once, machine, threads[:1], own[:1], tuple(sizes) or kernel.sizes[-1:], kernel)
     if named and not any(isinstance(point, KernelPoint) for point in points):
         raise UsageError(_why_none(kernels, threads, dtypes))
+    if named and memory_budget_bytes is not None:
+        _refuse_too_large([point for point in points if isinstance(point, KernelPoint)], memory_budget_bytes)
     last = max(point.launch for point in points)
     points = [replace(point, launch=last) if isinstance(point, KernelPoint) else point for point in points]
     own_budget_s = settings.budget_s * (1 if kernels else _CEILINGS_SHARE)
@@ -93,6 +96,26 @@ def _why_none(kernels: Sequence[Kernel], threads: Sequence[int], dtypes: Sequenc
     there = [f"{kernel.name} runs in {', '.join(kernel.dtypes)}{_where(kernel)}" for kernel in kernels[:_FEW]]
     more = f", and {len(kernels) - _FEW} more" if len(kernels) > _FEW else ""
     return f"no kernel that was named runs in {asked}: {'; '.join(there)}{more}; see `list kernels`"
+
+
+def _refuse_too_large(points: Sequence[KernelPoint], budget_bytes: int) -> None:
+    """Raise UsageError when the data of every point, made once and placed once, exceeds the memory to use."""
+    least: tuple[int, KernelPoint] | None = None
+    for point in points:
+        if point.n is None:
+            return
+        (kernel,) = select([point.kernel])
+        needed = 2 * kernel.own_work_of(point.n, point.dtype).footprint_bytes
+        if needed <= budget_bytes:
+            return
+        least = (needed, point) if least is None or needed < least[0] else least
+    if least is not None:
+        needed, point = least
+        raise UsageError(
+            f"nothing of this fits the memory: {point.kernel} at n = {point.n} in {point.dtype} takes "
+            f"{memory_size(needed)} (made once, placed once), and {memory_size(budget_bytes)} may be used; "
+            "choose a smaller --size"
+        )
 
 
 def _where(kernel: Kernel) -> str:

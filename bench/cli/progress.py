@@ -74,7 +74,7 @@ def _bar(console: Console) -> Iterator[Report]:
         task = bar.add_task("starting", total=1.0, remaining="")
 
         def report(step: Progress) -> None:
-            left = f"{falling(step.remaining_s):.0f} s left"
+            left = _left(falling(step.remaining_s))
             bar.update(task, completed=step.done, description=one_line(step.point), remaining=left)
             bar.refresh()
 
@@ -90,9 +90,14 @@ def _lines(stream: TextIO, clock: Callable[[], float]) -> Report:
         left_s = falling(step.remaining_s)
         if clock() - last_s >= LINE_EVERY_S:
             last_s = clock()
-            click.echo(f"{100 * step.done:3.0f} %  {left_s:.0f} s left  {one_line(step.point)}", file=stream)
+            parts = (f"{100 * step.done:3.0f} %", _left(left_s), one_line(step.point))
+            click.echo("  ".join(part for part in parts if part), file=stream)
 
     return report
+
+
+def _left(seconds: float) -> str:
+    return f"{seconds:.0f} s left" if math.isfinite(seconds) else ""
 
 
 def _falling() -> Falling:

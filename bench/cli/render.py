@@ -37,7 +37,7 @@ def rendered(table: Table, kept: Sequence[int], width: int) -> RichTable:
 
     Cells are `Text`, never markup: a kernel called `[red]` is shown as that.
     """
-    needed = _width(table, kept)
+    needed = _width(table, kept, roomy=False)
     shown = RichTable(
         title=Text(table.title, style="bold"),
         title_justify="left",
@@ -70,14 +70,18 @@ def _kept(table: Table, width: int) -> list[int]:
     return kept
 
 
-def _width(table: Table, places: Sequence[int]) -> int:
-    """Return the columns of the console that these columns of the table need, with one between them."""
+def _width(table: Table, places: Sequence[int], roomy: bool = True) -> int:
+    """Return the columns of the console that these columns of the table need, with one between them.
+
+    `roomy` gives prose the room that it asks for, else only what its longest word takes.
+    """
     needed = 0
     for place in places:
         cells = [table.columns[place].title, *(row[place] for row in table.rows)]
         if table.columns[place].wraps:
             word = max(min(Text(word).cell_len, PROSE_WIDTH) for cell in cells for word in cell.split() or [""])
-            needed += max(word, min(table.columns[place].room, max(Text(cell).cell_len for cell in cells)))
+            longest = max(Text(cell).cell_len for cell in cells)
+            needed += max(word, min(table.columns[place].room, longest)) if roomy else word
         else:
             needed += max(Text(cell).cell_len for cell in cells)
     return needed + len(places) - 1

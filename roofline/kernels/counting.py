@@ -245,7 +245,7 @@ def _counting_twin(function: Callable[..., Any], tally: Tally, scratch: list[Buf
             names[name] = Library(value, tally, scratch)
         elif plain is function:
             names[name] = twin
-        elif isinstance(plain, FunctionType) and plain.__module__.startswith(__package__):
+        elif isinstance(plain, FunctionType) and (plain is not value or plain.__module__.startswith(__package__)):
             names[name] = _counting_twin(plain, tally, scratch)
     return twin
 

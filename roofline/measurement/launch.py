@@ -6,6 +6,7 @@ next one goes on behind it. SIGINT and SIGTERM stop the worker at once and keep 
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -18,7 +19,7 @@ from roofline.host.counters import CounterReader
 from roofline.measurement.code_cache import CodeCache, code_cache
 from roofline.measurement.interruption import Interruption, catch_signals
 from roofline.measurement.message import Began, Finished, Request, Restart
-from roofline.measurement.plan import Plan, points_by_source
+from roofline.measurement.plan import KernelPoint, Plan, points_by_source
 from roofline.measurement.process import WORKER, Died, Silent, WorkerProcess, adopting
 from roofline.measurement.team import pool_variables
 from roofline.model.final import rejudged
@@ -29,6 +30,8 @@ from roofline.units import memory_size
 
 _MOST_COMPILERS = 4
 """Workers that compile side by side: each takes the memory of a process, and the largest kernel sets the time."""
+_PACE_FROM = 0.8
+"""Of the weight that is left, from where on the pace so far tells how long the rest takes."""
 PATIENCE_S = 60.0
 """A worker that says nothing for so long (or ten times its point's share of the budget) hangs."""
 
@@ -41,7 +44,7 @@ class Progress(Value, frozen=True, kw_only=True):
     done: float
     """Share that is done, 0 to 1."""
     remaining_s: float
-    """Seconds left, at most."""
+    """Seconds left, about; infinite while nothing tells."""
 
 
 def launch(
@@ -135,7 +138,7 @@ class _Session:
 
             def report() -> None:
                 done = sum(len(group) for number, group in enumerate(groups) if claims.is_finished(number))
-                left_s = (self.clock() - started_s) * (len(missing) - done) / max(1, done)
+                left_s = (self.clock() - started_s) * (len(missing) - done) / done if done else math.inf
                 point = f"compiling: {done} of {len(missing)} kernels and ceilings done"
                 self.progress(Progress(point=point, done=0.0, remaining_s=self.plan.budget_s + left_s))
 
@@ -234,11 +237,12 @@ class _Session:
         remaining_s = max(0.0, self.plan.budget_s - spent_s)
         if index:
             pace_s = spent_s * left / (whole - left)
-            # Early on the pace is a guess; once the budget is spent, only the pace tells anything.
-            remaining_s = pace_s if remaining_s == 0 else min(remaining_s, pace_s)
+            # Early on the pace is a guess; later it knows what starting and checking take beside the budget.
+            remaining_s = max(remaining_s, pace_s) if left < _PACE_FROM * whole else remaining_s
         point = self.plan.points[index]
         self.at = point.name
-        again = f" (launch {point.launch} of {self.plan.launches})" if point.launch > 1 else ""
+        several = point.launch > 1 and not isinstance(point, KernelPoint)
+        again = f" (launch {point.launch} of {self.plan.launches})" if several else ""
         self.progress(Progress(point=self.at + again, done=1 - left / whole, remaining_s=remaining_s))
 
     def _start(self, request: Request) -> WorkerProcess:

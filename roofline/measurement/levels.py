@@ -62,13 +62,15 @@ def find_levels(
     levels: list[Level] = []
     for cache, bandwidth, latency in zip([*caches, None], by_bandwidth, by_latency, strict=True):
         interval = reconciled(bandwidth, latency)
+        # A plateau that cannot be told from the next has that one's latency, not this level's.
+        known_latency = latency if cache is None or (latency and latency.size_bytes) else None
         level = Level(
             name=cache.name if cache else "DRAM",
             reported_bytes=cache.size_bytes if cache else None,
             shared_by=cores_sharing(cache, threads_per_core) if cache else 1,
             byte_per_s=bandwidth.per_s if bandwidth else None,
-            latency_s=1 / latency.per_s if latency else None,
-            latency_cycles=_cycles(latency, latencies),
+            latency_s=1 / known_latency.per_s if known_latency else None,
+            latency_cycles=_cycles(known_latency, latencies),
             effective_bytes=interval[0] if interval else None,
             effective_interval_bytes=interval if interval and interval[1] > interval[0] else None,
             bandwidth_bytes=bandwidth.size_bytes if bandwidth else None,

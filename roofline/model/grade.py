@@ -100,13 +100,16 @@ def _of_kernels(run: Run) -> Iterator[tuple[str, str]]:
     spoiled = sum(not measurement.drawable for measurement in run.measurements) + len(crashed)
     share = spoiled / count
     if share > FEW_SPOILED:
-        yield "D" if share > MANY_SPOILED else "C", f"{spoiled} of {count} kernels have no usable number"
+        yield (
+            "D" if share > MANY_SPOILED else "C",
+            f"{spoiled} of {count} measurements of kernels have no usable number",
+        )
     elif spoiled:
-        yield "B", f"{spoiled} of {count} kernels {'has' if spoiled == 1 else 'have'} no usable number"
+        yield "B", f"{spoiled} of {count} measurements of kernels {'has' if spoiled == 1 else 'have'} no usable number"
     degraded = [measurement for measurement in run.measurements if measurement.status == "degraded"]
     if len(degraded) > MANY_DEGRADED * count:
         codes = dict.fromkeys(code for measurement in degraded for code in measurement.status_codes)
-        yield "C", f"{len(degraded)} of {count} kernels are degraded ({', '.join(codes)})"
+        yield "C", f"{len(degraded)} of {count} measurements of kernels are degraded ({', '.join(codes)})"
 
 
 def _in(ceiling: Ceiling, private: tuple[str, ...]) -> bool:

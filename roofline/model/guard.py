@@ -117,7 +117,7 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     (
         "SETCONF",
         "rows a multiple of 4096 bytes apart, which fall into the same sets of the caches",
-        (DEGRADED,),
+        (CAVEAT,),
         "pad the rows by one cache line, or choose another n",
     ),
     (
@@ -157,7 +157,12 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("THROTTLE", "a CPU quota stopped the process", (INVALID, CAVEAT), "raise the quota or use fewer threads"),
     ("CPUCOUNT", "more CPUs counted than may be used", (CAVEAT,), "none: ceilings are of the CPUs that may be used"),
     ("UNPINNED", "threads that are not where they were pinned", (DEGRADED, CAVEAT), "measure again"),
-    ("OVERSUB", "more threads than CPUs", (DEGRADED, CAVEAT), "unset OMP_NUM_THREADS and its like"),
+    (
+        "OVERSUB",
+        "more threads that want to run than CPUs",
+        (DEGRADED, CAVEAT),
+        "stop other programs; unset OMP_NUM_THREADS and its like",
+    ),
     ("POOL", "the first parallel region makes its threads; later ones do not", (PREVENTED,), "report it"),
     (
         "STATE",

@@ -15,6 +15,9 @@ from roofline.model.run import Run
 from roofline.model.rung import Rung, is_library, ratio_of_rates, rung_of
 from roofline.model.struct import Value
 
+_NAMED = 3
+"""Measurements that a message names."""
+
 
 class Ladder(Value, frozen=True, kw_only=True):
     """One path: the same job, one size, better and better."""
@@ -46,6 +49,8 @@ def ladders_of(
     Raises UnknownName for a family or dtype that the run does not hold, UsageError when it holds no ladder of it.
     """
     families = {family_of(measurement.kernel) for measurement in run.measurements}
+    if not families:
+        raise UsageError(f"run {run.id} holds no kernels; measure a family: python -m bench run {family}")
     if family not in families:
         raise UnknownName("family", family, families, f"run {run.id} holds only these")
     groups = {foot: found for foot, found in _groups(run).items() if family_of(foot) == family}
@@ -203,10 +208,11 @@ def _no_ladder(
             f" at n = {size}" if size else "",
         ]
     )
+    refused = [f"{m.kernel} n={m.n} {m.dtype} ×{m.threads} is {m.status}" for m in members if not m.drawable]
     drawable = [measurement for measurement in members if measurement.drawable]
     sizes = ", ".join(map(str, sorted({measurement.n for measurement in drawable}))) or "none"
     counts = ", ".join(map(str, sorted({measurement.threads for measurement in drawable}))) or "none"
     return (
         f"run {run.id} holds fewer than two drawable rungs of {family}{asked}; what it holds has n = {sizes} and "
-        f"threads = {counts}"
+        f"threads = {counts}{'; without a number that can be drawn: ' if refused else ''}{', '.join(refused[:_NAMED])}"
     )

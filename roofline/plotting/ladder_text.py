@@ -93,7 +93,7 @@ def _changes(rung: Rung, before: Measurement) -> list[str]:
     if (now.n != before.n or moved > ALIKE or moved < 1 / ALIKE) and now.level != before.level:
         found.append(f"data in {printable(now.level)} instead of {printable(before.level)}")
     for name, size in now.tiles.items():
-        if name != "threads" and before.tiles.get(name) != size:
+        if name.startswith("tile") and before.tiles.get(name) != size:
             found.append(f"{printable(name).replace('_', ' ')} {size}")
     return found or [f"{_arithmetic(now)} as before"]
 

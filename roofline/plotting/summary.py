@@ -78,12 +78,13 @@ def machine_table(run: Run) -> Table:
     isas = " ".join(run.machine.isas)
     caches = ", ".join(f"{cache.name} {memory_size(cache.size_bytes)}" for cache in run.machine.caches)
     state = "" if run.complete else f"; INCOMPLETE: {run.reason or 'reason unknown'}"
+    resumed = f"; goes on from {run.resumed_from}" if run.resumed_from else ""
     facts = {
         "machine": machine_line(run.machine),
         "executes": isas,
         "caches": caches,
         "versions": versions_line(run),
-        "run": f"{run.id}, {run.started_utc}{f', {run.label}' if run.label else ''}{state}",
+        "run": f"{run.id}, {run.started_utc}{f', {run.label}' if run.label else ''}{resumed}{state}",
         "revision": run.revision or "",
     }
     rows = tuple((name, printable(fact)) for name, fact in facts.items() if fact)
@@ -121,6 +122,12 @@ def caveats_table(run: Run) -> Table:
             numbers.setdefault(code, []).append(name)
     of_numbers = [(printable(code), printable(_told(code, names))) for code, names in numbers.items()]
     return Table("Caveats", columns, tuple(filter(None, (tuple(of_run), tuple(of_numbers)))))
+
+
+def grade_line(run: Run) -> str:
+    """Write the grade with all that costs better ones, in one line."""
+    grade = grade_of(run)
+    return printable(f"Grade {grade.letter}, {grade.meaning}. {'; '.join(grade.reasons)}")
 
 
 def grade_table(run: Run) -> Table:

@@ -64,6 +64,7 @@ def change(*place: str | int, by: Callable[[Any], Any]) -> Edit:
         (change("measurements", 0, "status_codes", by=lambda x: ["STEAL"]), "measurements[0].status"),
         (change("measurements", 0, "samples_s", by=lambda x: [s * 2 for s in x]), "measurements[0].derived.median_s"),
         (change("grade", "letter", by=lambda x: "A"), "grade.letter"),
+        (change("grade", "reasons", by=lambda x: x[1:]), "grade.reasons"),
         (change("plan", by=lambda x: {**x, "points": ["L7 load avx2 ×1"]}), "complete"),
     ],
 )

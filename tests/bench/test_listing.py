@@ -40,6 +40,12 @@ def test_a_list_of_runs_tells_what_was_asked_and_how_it_ended(ask: Ask, mixed: P
     assert "unreadable:" in broken
 
 
+def test_the_list_of_kernels_fits_a_narrow_terminal() -> None:
+    out = io.StringIO()
+    show([table_of("Kernels", kernels())], Console(file=out, width=80))
+    assert max(map(len, out.getvalue().splitlines())) <= 80
+
+
 def test_a_list_of_runs_as_json_has_mode_and_reason(ask: Ask, mixed: Path) -> None:
     runs = json.loads(ask("list", "runs", "--json", "--results", str(mixed)).out)
     assert [(run["mode"], run["complete"], run["reason"]) for run in runs] == [

@@ -47,6 +47,14 @@ def test_the_time_left_never_rises_until_it_has_run_out() -> None:
     assert [line.split()[2] for line in out.getvalue().splitlines()] == ["40", "40", "30", "0", "5"]
 
 
+def test_a_time_that_nothing_tells_yet_is_left_out() -> None:
+    out = io.StringIO()
+    with progress(Session(), out, clock=iter(range(0, 1000, 10)).__next__) as report:
+        for remaining_s in (float("inf"), 61.0):
+            report(step("point", remaining_s=remaining_s))
+    assert out.getvalue() == " 25 %  point\n 25 %  61 s left  point\n"
+
+
 def test_nothing_is_drawn_between_two_reports() -> None:
     out = Terminal()
     with progress(Session(), out) as report:

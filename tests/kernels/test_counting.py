@@ -9,7 +9,7 @@ from roofline.errors import UsageError
 from roofline.kernels import network
 from roofline.kernels.counting import count_work
 from roofline.kernels.data import uniform
-from roofline.kernels.inner import cache_tile
+from roofline.kernels.inner import cache_tile, inner
 from roofline.kernels.kernel import Kernel, kernel
 from roofline.kernels.registry import all_kernels, kernel_named
 from roofline.model.work import Work
@@ -216,3 +216,17 @@ def test_lines_that_are_written_without_having_been_read_cannot_be_left_out():
     forgotten = Work(flops=0, read_bytes=24, write_bytes=24)
     assert done != forgotten
     assert (done.allocate_bytes, done.bytes, done.bus_bytes) == (24, 48, 72)
+
+
+@inner
+def doubled(value):
+    return value + value
+
+
+def test_a_compiled_function_of_a_users_own_file_is_counted_too() -> None:
+    def body(a, b, s):
+        """a[i] = 2 b[i]"""
+        for i in range(a.size):
+            a[i] = doubled(b[i])
+
+    assert counted(body, n=5).flops == 5

@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 from cache_simulator import Simulated
+from msgspec.structs import replace
 
 from roofline.measurement.knee import Knee
 from roofline.measurement.levels import contradictions, find_levels, reconciled
@@ -51,6 +52,16 @@ def test_latency_and_bandwidth_of_every_level_are_those_of_its_plateau(machine: 
         assert level.latency_s == pytest.approx(latency_s, rel=0.5), level.name
         assert level.byte_per_s == pytest.approx(byte_per_s, rel=0.5), level.name
         assert level.latency_cycles == pytest.approx((level.latency_s or 0) * 3e9)
+
+
+def test_a_cache_whose_latency_cannot_be_told_from_memory_has_none() -> None:
+    bandwidths, latencies = INCLUSIVE.sweep(SIZES, 0.0)
+    beyond = max(point.latency_s for point in latencies)
+    second = INCLUSIVE.sizes_bytes[1]
+    blurred = [replace(p, latency_s=beyond) if p.size_bytes > 1.2 * second else p for p in latencies]
+    levels = find_levels(bandwidths, INCLUSIVE.reported, 1, 64 * MIB, blurred)
+    assert (levels[2].latency_s, levels[2].latency_cycles) == (None, None)
+    assert levels[3].latency_s == pytest.approx(beyond, rel=0.2)
 
 
 @pytest.mark.canary("LLC")

@@ -75,16 +75,20 @@ def test_a_quiet_run_is_an_a_without_reasons() -> None:
         (
             {"measurements": (*(measured() for _ in range(29)), measured("above_roof"))},
             "B",
-            "1 of 30 kernels has",
+            "1 of 30 measurements of kernels has",
         ),
-        ({"measurements": (measured(), measured(), measured("invalid", "DCE"))}, "D", "1 of 3 kernels"),
+        ({"measurements": (measured(), measured(), measured("invalid", "DCE"))}, "D", "1 of 3 measurements"),
         (
             {"measurements": (measured(),) * 9, "failures": (Failure(kind="crashed", point="x", message=""),)},
             "C",
-            "1 of 10 kernels",
+            "1 of 10 measurements",
         ),
         ({"failures": (Failure(kind="skipped", point="x", message=""),) * 30}, "A", ""),
-        ({"measurements": (measured("degraded", "NOISY"), measured())}, "C", "1 of 2 kernels are degraded (NOISY)"),
+        (
+            {"measurements": (measured("degraded", "NOISY"), measured())},
+            "C",
+            "1 of 2 measurements of kernels are degraded (NOISY)",
+        ),
     ],
 )
 def test_what_is_found_costs_grades(changes: dict[str, Any], letter: str, reason: str) -> None:

@@ -168,6 +168,13 @@ def test_what_is_not_there_is_refused_with_what_there_is(climbed: Run) -> None:
         ladders_of(climbed, "gemm", dtype="i8")
     with pytest.raises(UsageError, match="at n = 7; what it holds has n = 248, 1000, 2000"):
         ladders_of(climbed, "gemm", size=7)
+    with pytest.raises(UsageError, match=r"holds no kernels; measure a family: python -m bench run gemm"):
+        ladders_of(replace(climbed, measurements=()), "gemm")
+    refused = tuple(replace(m, status="above_roof") for m in climbed.measurements)
+    with pytest.raises(
+        UsageError, match=r"without a number that can be drawn: gemm\.naive n=\d+ f64 ×1 is above_roof, "
+    ):
+        ladders_of(replace(climbed, measurements=refused), "gemm")
 
 
 def test_a_family_of_one_rung_and_one_of_different_jobs_say_so(climbed: Run) -> None:

@@ -30,7 +30,7 @@ from roofline.plotting.figure.page import (
 from roofline.plotting.figure.span import Span
 from roofline.plotting.kernel_tables import factor_text, times_text
 from roofline.plotting.ladder_text import heading, story
-from roofline.plotting.summary import machine_line, versions_line
+from roofline.plotting.summary import grade_line, machine_line, versions_line
 from roofline.plotting.text import elided
 
 KEY_LEFT_PX = 490.0
@@ -162,7 +162,7 @@ def _tell(axes: Axes, scene: Scene, palette: Palette) -> None:
 
 
 def _foot(figure: Figure, run: Run, ladders: Sequence[Ladder]) -> list[str]:
-    paragraphs = [f"{run.started_utc} · {versions_line(run)}"]
+    paragraphs = [f"{run.started_utc} · {versions_line(run)}", grade_line(run)]
     missing = [name for ladder in ladders for name in ladder.left_out]
     if missing:
         paragraphs.append(f"Not on these paths, for want of a number that can be drawn: {', '.join(missing)}")

@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 
 from roofline.errors import ResultsError, UnknownName, UsageError
 from roofline.model.ceilings import Ceiling
-from roofline.model.grade import grade_of
 from roofline.model.run import Run
 from roofline.plotting.ceiling_label import short_name, threads_text
 from roofline.plotting.figure import style
@@ -20,7 +19,7 @@ from roofline.plotting.figure.marker import Palette
 from roofline.plotting.figure.panel import Scene, draw_panel, is_burst, scene_of
 from roofline.plotting.figure.points import not_drawn, points_of
 from roofline.plotting.figure.span import Span, span_of, with_common_width
-from roofline.plotting.summary import machine_line, versions_line
+from roofline.plotting.summary import grade_line, machine_line, versions_line
 from roofline.plotting.text import elided
 from roofline.units import giga
 
@@ -170,9 +169,7 @@ def _ridges(scene: Scene) -> str:
 
 
 def _foot(figure: Figure, run: Run, dtype: str, scenes: Sequence[Scene]) -> list[str]:
-    grade = grade_of(run)
-    paragraphs = [f"{run.started_utc} · {versions_line(run)}"]
-    paragraphs.append(f"Grade {grade.letter}, {grade.meaning}. {'; '.join(grade.reasons)}")
+    paragraphs = [f"{run.started_utc} · {versions_line(run)}", grade_line(run)]
     roofs: list[Ceiling] = [ceiling for scene in scenes for ceiling in scene.compute[:1]]
     roofs += [ceiling for scene in scenes for ceiling in scene.memory]
     if bursts := [ceiling for ceiling in roofs if is_burst(ceiling)]:
