@@ -83,21 +83,22 @@ def _measure(session: Session, request: Request, signals: Signals) -> int:
             f"a budget of {request.budget_s:g} s is less than what the {len(plan.points)} points of this run take "
             f"beside their samples, about {plan.overhead_s():.0f} s: each gets its fewest, and the run takes longer"
         )
-    environment = read_environment()
-    now = datetime.now(UTC)
-    header = Run(
-        id=new_id(now, SystemRandom()),
-        started_utc=f"{now:%Y-%m-%dT%H:%M:%SZ}",
-        label=label,
-        revision=revision(Path.cwd()),
-        argv=tuple(map(printable, session.argv)),
-        plan=recorded(plan, request.patterns, chosen_sizes(request.sizes)),
-        machine=machine,
-        environment=environment,
-        caveats=host_caveats(machine, environment),
-    )
-    command = " ".join(("roofline", *header.argv))
+    argv = tuple(map(printable, session.argv))
+    command = " ".join(("roofline", *argv))
     with machine_lock(lock_folder(), command, wait_s=request.wait_s, concurrent=request.concurrent) as hold:
+        environment = read_environment()  # now: before, it would tell of the run that was waited for
+        now = datetime.now(UTC)
+        header = Run(
+            id=new_id(now, SystemRandom()),
+            started_utc=f"{now:%Y-%m-%dT%H:%M:%SZ}",
+            label=label,
+            revision=revision(Path.cwd()),
+            argv=argv,
+            plan=recorded(plan, request.patterns, chosen_sizes(request.sizes)),
+            machine=machine,
+            environment=environment,
+            caveats=host_caveats(machine, environment),
+        )
         run, path = kept(plan, header, session, hold, signals, request.json)
     return shown(run, path, session, request)
 

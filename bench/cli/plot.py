@@ -48,6 +48,8 @@ def command(
     """
     from roofline.plotting.figure import FORMATS, save_figure, save_ladders  # loads Matplotlib
 
+    if output is not None and (not output.name or output.name == "-" or output.is_dir()):
+        raise UsageError(f"-o {str(output)!r} is no name of a file; give one, as picture.svg")
     if output is not None and output.suffix and output.suffix[1:] not in FORMATS:
         possible = " or ".join(f".{ending}" for ending in FORMATS)
         raise UsageError(f"-o {output} ends in {output.suffix}, expected {possible}, or no ending for both")

@@ -99,6 +99,7 @@ def locking_options(function: Function) -> Function:
             click.option(
                 "--wait",
                 "wait_s",
+                callback=_finite,
                 default=0.0,
                 type=click.FloatRange(min=0),
                 metavar="S",

@@ -20,10 +20,10 @@ from bench.cli.verb import Verb
 from bench.recorded import RecordedPlan, names_of, recorded_plan
 from roofline.archive.disk import check_writable
 from roofline.archive.identity import new_id
-from roofline.archive.journal import SUFFIX
+from roofline.archive.journal import SUFFIX, is_being_written
 from roofline.archive.store import find, load, runs
 from roofline.errors import NotComparable, UsageError
-from roofline.host import read_environment, read_machine
+from roofline.host import host_caveats, read_environment, read_machine
 from roofline.measurement.interruption import Signals, interruptible
 from roofline.measurement.lock import Hold, lock_folder, machine_lock
 from roofline.measurement.plan import KernelPoint, Plan, Point, SweepPoints
@@ -52,6 +52,8 @@ def command(session: Session, /, name: str | None, retry_failed: bool, json: boo
     lock = machine_lock(lock_folder(), "roofline resume", wait_s=request.wait_s, concurrent=request.concurrent)
     with interruptible() as signals, lock as hold:  # first: the journal of a run that goes on is not to be resumed
         path = find(name, session.results) if name is not None else _newest(session.results)
+        if is_being_written(path):
+            raise UsageError(f"{path} is being written: its run goes on in another process; wait for it, or stop it")
         return _resumed(path, load(path), retry_failed, request, session, hold, signals)
 
 
@@ -92,6 +94,8 @@ def _resumed(
     rest = replace(plan, points=left, budget_s=plan.budget_s * _share(left, plan))
     session.note(f"resuming {run.id}: {len(left)} of {len(plan.points)} points are left")
     now = datetime.now(UTC)
+    environment = read_environment()
+    known = {caveat.code for caveat in run.caveats}
     header = replace(
         start,
         id=new_id(now, SystemRandom()),
@@ -99,13 +103,14 @@ def _resumed(
         complete=False,
         reason=None,
         environment=replace(
-            read_environment(),
+            environment,
             llvm=run.environment.llvm,
             target_cpu=run.environment.target_cpu,
             blas=run.environment.blas,
             threading_layer=run.environment.threading_layer,
         ),
-        caveats=tuple(caveat for caveat in run.caveats if caveat.code != "BUSY"),
+        # What was true of the part that was measured before stays true of the whole.
+        caveats=(*run.caveats, *(c for c in host_caveats(run.machine, environment) if c.code not in known)),
     )
     finished, file = kept(rest, header, session, hold, signals, request.json)
     if path.name.endswith(SUFFIX):
@@ -144,6 +149,7 @@ def _newest(results: Path) -> Path:
     resumed = {load(entry.path).resumed_from for entry in there if entry.path.suffix == ".json"}
     saved = {entry.id for entry in there if entry.complete}
     left = [entry for entry in there if not entry.complete and entry.id not in resumed | saved]
+    left = [entry for entry in left if not is_being_written(entry.path)]
     if not left:
         raise UsageError(f"no run of this machine in {results} is incomplete: there is nothing to resume")
     return left[-1].path

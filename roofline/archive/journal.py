@@ -25,6 +25,11 @@ from roofline.errors import ArchiveError
 from roofline.model.final import rejudged
 from roofline.model.run import Caveat, Record, Run
 
+try:
+    import fcntl
+except ImportError:  # a system without flock: nobody can tell whether a journal is being written
+    fcntl = None  # type: ignore[assignment]
+
 SUFFIX = ".jsonl.part"
 MAX_LINES = 20_000
 """Lines that are read: growing a run by a record copies it, and a full run has some hundred."""
@@ -56,6 +61,7 @@ class Journal:
             self._file = self.path.open("x+b", buffering=0)
         except OSError as error:
             refuse_results(self.path.parent, error)
+        _claim(self._file)
         self._written_bytes = 0
         self._append_line(header)
 
@@ -114,6 +120,28 @@ class Journal:
             raise
         self._file.close()
         self._file = file
+        _claim(file)
+
+
+def is_being_written(path: Path) -> bool:
+    """Return whether the process that writes this journal still lives; False where nothing tells."""
+    if fcntl is None:
+        return False
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _claim(file: FileIO) -> None:
+    """Lock a journal for as long as it is open, so that no other process takes its run up."""
+    if fcntl is not None:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def read_journal(path: Path) -> tuple[Run, int]:

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from roofline.archive.identity import RUN_ID, label_defect
 from roofline.archive.tree import Defect, shown
 from roofline.model.ceilings import Ceiling, ComputeCeiling
-from roofline.model.measurement import STATUSES, Measurement
+from roofline.model.measurement import MOST_TOLERANCE, STATUSES, Measurement
 from roofline.model.run import (
     ComputeMeasured,
     KernelMeasured,
@@ -149,6 +149,13 @@ def measurement_defects(measurement: Measurement, path: str) -> Iterator[Defect]
         yield Defect(f"{path}.vector_register", shown(measurement.vector_register), f"one of {', '.join(REGISTERS)}")
     for name, size in measurement.tiles.items():
         yield from _within(f"{path}.tiles.{shown(name)}", size, (0, AMOUNT[1]))
+    if measurement.tolerance is not None and measurement.tolerance > MOST_TOLERANCE:
+        yield Defect(f"{path}.tolerance", shown(measurement.tolerance), f"at most {MOST_TOLERANCE:g}")
+    if measurement.evidence is not None:
+        facts = asdict(measurement.evidence)
+        for name, value in facts.items():
+            if isinstance(value, int | float) and value < 0:
+                yield Defect(f"{path}.evidence.{name}", shown(value), "0 or more")
     samples = len(measurement.samples_s)
     if measurement.status in ("ok", "degraded") and not samples:
         yield Defect(f"{path}.samples_s", "no samples", f"some, as the status is {measurement.status}")

@@ -7,6 +7,7 @@ other tools, and here they are compared with the samples that they should follow
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from roofline.archive.store import load
 from roofline.archive.tree import Defect, parse, shown
 from roofline.model.final import rejudged
 from roofline.model.grade import grade_of
+from roofline.model.measurement import Measurement
 from roofline.model.run import Run
 from roofline.model.struct import Value
 
@@ -84,7 +86,10 @@ class _Checks:
         yield from self._measurements()
         yield from self._ladders()
         yield from self._plan()
+        yield from self._header()
         stored = self.tree.get("grade")
+        if stored is None and self.tree and self.judges:
+            yield Defect("grade", "nothing", "the grade, which every run of this schema has")
         if stored is not None:
             grade = grade_of(self.run)
             letter, reasons = (
@@ -122,6 +127,9 @@ class _Checks:
                 yield from self._same(
                     f"{path}.derived", trees[index]["derived"], None if derived is None else _builtins(derived)
                 )
+            elif trees and self.judges and measurement.samples_s:
+                yield Defect(f"{path}.derived", "nothing", "the numbers that follow from its samples")
+            yield from self._proof(measurement, path)
             stored = (measurement.status, measurement.status_codes)
             expected = (final.status, final.status_codes)
             if self.judges and stored != expected and measurement.samples_s:
@@ -133,6 +141,44 @@ class _Checks:
             used = len(self.run.environment.cpus_used)
             if used and measurement.threads > used:
                 yield Defect(f"{path}.threads", str(measurement.threads), f"at most the {used} CPUs used")
+
+    def _proof(self, measurement: Measurement, path: str) -> Iterator[Defect]:
+        """What every measured kernel brings along: its own ceiling, blocks of that, and a time that they all fit in."""
+        if measurement.ceiling and self.run.ceilings.named(measurement.ceiling) is None:
+            yield Defect(f"{path}.ceiling", shown(measurement.ceiling), "a ceiling of this run")
+        if not (self.judges and measurement.drawable):
+            return
+        if measurement.ceiling and len(measurement.roof_samples) != len(measurement.samples_s) + 1:
+            found = f"{len(measurement.roof_samples)} samples"
+            yield Defect(f"{path}.roof_samples", found, f"{len(measurement.samples_s) + 1}, one around each sample")
+        others = any(other.evidence is not None for other in self.run.measurements)
+        for name in ("error", "tolerance", *(("evidence",) if others else ())):
+            if getattr(measurement, name) is None:
+                yield Defect(f"{path}.{name}", "nothing", "what was found beside the samples, as of the others")
+        interval_s = measurement.evidence.interval_s if measurement.evidence else None
+        taken_s = measurement.repeats * sum(measurement.samples_s)
+        if interval_s is not None and taken_s > interval_s:
+            found = f"{taken_s:.3g} s in all samples"
+            yield Defect(f"{path}.repeats", found, f"at most the {interval_s:.3g} s from the first to the last")
+
+    def _header(self) -> Iterator[Defect]:
+        run = self.run
+        ceilings = self.tree.get("ceilings")
+        kinds = ceilings.values() if isinstance(ceilings, dict) else ()
+        stored = [ceiling for kind in kinds if isinstance(kind, list) for ceiling in kind]
+        if not self.judges and any(isinstance(ceiling, dict) and "launches" in ceiling for ceiling in stored):
+            yield Defect("schema", shown(self.tree.get("schema")), "2, as ceilings have launches")
+        names = Counter(ceiling.name for ceiling in run.ceilings.all)
+        for name, count in names.items():
+            if count > 1:
+                yield Defect("ceilings", f"{shown(name)} {count} times", "each ceiling once")
+        if run.complete and run.reason:
+            yield Defect("reason", shown(run.reason), "none, as the run is complete")
+        if run.resumed_from == run.id:
+            yield Defect("resumed_from", "the run itself", "another one, or none")
+        begun = "".join(sign for sign in run.started_utc if sign.isdigit())
+        if self.judges and run.resumed_from is None and begun != run.id.replace("-", "")[: len(begun)]:
+            yield Defect("id", shown(run.id), f"one that begins with the time of the start, {shown(run.started_utc)}")
 
     def _ladders(self) -> Iterator[Defect]:
         """Forms of one job do the same arithmetic, or a ladder compares different things."""
@@ -148,18 +194,21 @@ class _Checks:
         points = self.run.plan.get("points")
         if not self.run.complete or not isinstance(points, list):
             return
-        ceilings = {ceiling.name for ceiling in self.run.ceilings.all}
-        failed = {failure.point for failure in self.run.failures}
-        ended = len(self.run.measurements) + len({f.point for f in self.run.failures} & set(map(str, points)))
-        kernels = [point for point in points if isinstance(point, str) and "." in point.split(" ")[0]]
+        ended = {ceiling.name for ceiling in self.run.ceilings.all} | {failure.point for failure in self.run.failures}
+        for index, measurement in enumerate(self.run.measurements):
+            where = f"{measurement.dtype} ×{measurement.threads}"
+            names = {
+                f"{measurement.kernel} n={measurement.n} {where}",
+                f"{measurement.kernel} in {measurement.level} {where}",
+            }
+            if not names & set(map(str, points)):
+                yield Defect(f"measurements[{index}]", f"{shown(min(names))}", "a point that was planned")
+            ended |= names
         for point in points:
-            known = isinstance(point, str) and (point in ceilings or point in failed)
-            if isinstance(point, str) and not known and point.count(" ") in (2, 3) and point not in kernels:
+            if isinstance(point, str) and point not in ended and point.count(" ") in (2, 3):
                 yield Defect(
                     "complete", "true", f"false, as {shown(point)} was planned and neither measured nor failed"
                 )
-        if len(kernels) > ended:
-            yield Defect("complete", "true", f"false, as {len(kernels)} kernels were planned and {ended} ended")
 
     def _number(self, path: str, stored: float, expected: float) -> Iterator[Defect]:
         self.numbers += 1

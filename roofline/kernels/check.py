@@ -7,18 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from roofline.errors import WrongResult
+from roofline.errors import UsageError, WrongResult
 from roofline.kernels.kernel import Kernel
+from roofline.model.measurement import MOST_TOLERANCE
 
 
 def check(
-    kernel: Kernel, call: Callable[..., Any], arguments: tuple[Any, ...], n: int, dtype: str
+    kernel: Kernel,
+    call: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    n: int,
+    dtype: str,
+    expected: np.ndarray | None = None,
 ) -> tuple[float, float]:
     """Run `call` once on copies of `arguments` and return its (scaled error, tolerance).
 
     The output is what the call returns, or else the first argument; one that is only written is filled with NaN
     before, so that an element that is left out shows. The error is max|x - ref| / max|ref|, the tolerance
-    `Kernel.tolerance`; `arguments` are those of size `n` in `dtype` and stay as they are.
+    `Kernel.tolerance`; `arguments` are those of size `n` in `dtype` and stay as they are. `expected` is what the
+    reference yields for them, by default asked here.
     Raises WrongResult when the error is not within the tolerance (so also for NaN), when the output has
     another shape or dtype than the reference, or when an input has changed.
     """
@@ -32,10 +39,15 @@ def check(
     for position, (copy, original) in enumerate(zip(copies, arguments, strict=True)):
         if copy is not output and not np.array_equal(copy, original, equal_nan=True):
             raise WrongResult(f"{point} changed its input argument {position}; expected it to write only its output")
-    expected = np.asarray(kernel.expected(arguments))
+    expected = np.asarray(kernel.expected(arguments)) if expected is None else expected
     _same_kind(point, output, expected)
     error = scaled_error(np.asarray(output), expected)
     tolerance = kernel.tolerance(n, dtype)
+    if tolerance > MOST_TOLERANCE:
+        raise UsageError(
+            f"{point} would pass with an error of {tolerance:.3g}, expected at most {MOST_TOLERANCE:g}: a result "
+            "so far off is none; let `roundings` say how long the longest chain of roundings is"
+        )
     ok = error <= tolerance  # in this direction, so that NaN fails
     if not ok:
         raise WrongResult(

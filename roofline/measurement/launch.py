@@ -182,12 +182,21 @@ class _Session:
             patience_s = max(self.patience_s, 10 * self.plan.budget_s / max(1, len(self.plan.points)))
             message = worker.hear(patience_s)
             match message:
-                case Began(index=index):
+                case Began(index=index) if (first if at is None else at) <= index < end:
                     if index != at:
                         self._report(index, started_s)
                     at = index
-                case Finished():
+                case Finished() if at == end - 1:
                     return end
+                case Began() | Finished():
+                    # A kernel can write to the worker's pipe: what it says there must not cost other points.
+                    said = Died(
+                        "said what is not true", "it named a point that it was not at; kernels write to no pipe"
+                    )
+                    if at is None:
+                        return self._begin_again(said, first)
+                    self.add(PointFailed(failure=self._failure(said)))
+                    return at + 1
                 case Restart():
                     return first if at is None else at + 1
                 case Silent() | Died():

@@ -26,6 +26,7 @@ from roofline.model.judging import DOUBLED, notes_on
 from roofline.model.measurement import Measurement
 from roofline.model.roof import roof_of
 from roofline.model.run import Level
+from roofline.model.statistics import median
 from roofline.model.work import Work
 from roofline.units import memory_size
 
@@ -86,7 +87,7 @@ class KernelProbe:
         own = self._own_ceiling(ceilings, point, level, work, register)
         with subject.limits(), self.stage.witness.watch() as note:
             taken = self._alternate(subject, own, budget_s, note)
-        subject.confirm()
+            note.wiped = subject.confirm(median(taken.samples_s))
         data = subject.data(self.stage.nodes)
         return Measurement(
             kernel=kernel.name,

@@ -33,8 +33,13 @@ MARK = "ROOFLINE_WORKER"
 """Variable by which whatever a worker has started can be known, however it tries to leave."""
 LAUNCHER = "ROOFLINE_LAUNCHER"
 """Variable that tells a worker who has started it."""
+_expected: set[int] = set()
+"""Children of this process that are no strays: those from before it adopted any, and live workers."""
 _PR_SET_CHILD_SUBREAPER = 36
+_PR_GET_CHILD_SUBREAPER = 37
 _PR_SET_PDEATHSIG = 1
+_ROUNDS = 20
+"""Of killing strays that leave others behind."""
 
 
 def die_with_launcher() -> None:
@@ -52,21 +57,49 @@ def adopting() -> Iterator[None]:
         yield
         return
     control = ctypes.CDLL(None).prctl
+    earlier = {child.pid for child in psutil.Process().children()}
+    _expected.update(earlier)
     control(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     try:
         yield
     finally:
         control(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+        _expected.difference_update(earlier)
 
 
 def kill_strays(mark: str) -> None:
-    """Kill every descendant of this process that carries the mark: what a worker has started and left behind."""
+    """Kill what a worker has started and left behind, however it tried to leave.
+
+    That is every descendant that carries the worker's mark, and every child that this process has got by adoption.
+    What one of them leaves behind in its turn is adopted then, so until nothing is found.
+    """
+    for _ in range(_ROUNDS):
+        strays = list(_strays(mark))
+        for stray in strays:
+            with suppress(psutil.Error):
+                stray.kill()
+                stray.wait(timeout=1)
+        if not strays:
+            return
+
+
+def _strays(mark: str) -> Iterator[psutil.Process]:
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
-            if child.environ().get(MARK) == mark:
-                child.kill()
-                with suppress(psutil.TimeoutExpired):
-                    child.wait(timeout=1)
+            if child.status() == psutil.STATUS_ZOMBIE and child.ppid() != os.getpid():
+                continue
+            adopted = _adopts() and child.ppid() == os.getpid() and child.pid not in _expected
+            if adopted or child.environ().get(MARK) == mark:
+                yield child
+
+
+def _adopts() -> bool:
+    """Return whether this process adopts orphans now, on Linux."""
+    if sys.platform != "linux":
+        return False
+    answer = ctypes.c_int()
+    ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0)
+    return bool(answer.value)
 
 
 @dataclass(frozen=True)
@@ -110,6 +143,7 @@ class WorkerProcess:
                 env={**environment, MARK: self._mark, LAUNCHER: str(os.getpid())},
                 start_new_session=True,
             )
+        _expected.add(self._process.pid)
         os.close(write_end)
         self._buffer = bytearray()
 
@@ -154,6 +188,7 @@ class WorkerProcess:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        _expected.discard(self._process.pid)
         kill_strays(self._mark)
         os.close(self._read_end)
         self._errors.close()

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from time import perf_counter_ns
+from time import perf_counter, perf_counter_ns
 from typing import Any
 
 import numba
@@ -18,12 +18,13 @@ from numba.np.numpy_support import as_dtype
 from roofline.codegen.assembly import assembly_of
 from roofline.codegen.call import address_of
 from roofline.codegen.register import vector_register
-from roofline.errors import UsageError, WrongResult
+from roofline.errors import UsageError
 from roofline.kernels.capacity import UNKNOWN, Capacity
 from roofline.kernels.check import check, poison
 from roofline.kernels.compile import compiled
 from roofline.kernels.kernel import Kernel
 from roofline.kernels.library import blas_threads
+from roofline.measurement.aftermath import Aftermath, constants
 from roofline.measurement.blocks import CHAIN_TURNS, Intervals, chain_block, intervals_of, kernel_block
 from roofline.measurement.buffers import placed
 from roofline.measurement.data_evidence import data_evidence
@@ -33,7 +34,9 @@ from roofline.model.evidence import DataEvidence
 SEED = 20261130
 """Of every kernel's data: the same numbers in every run."""
 CHECKED_BYTES = 16 * 2**20
-"""Results are checked at the timed size up to this footprint; larger sizes run the same code on more of the same."""
+"""Results are checked before they are timed at the timed size up to this footprint, beyond it at the largest such n."""
+REFERENCE_S = 0.12
+"""Beyond it they are checked at the timed size after they were timed, where the reference takes no longer."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ class Subject:
     """The placed output, when calls only write it."""
     inputs: tuple[np.ndarray, ...]
     """The placed arrays that calls read."""
+    aftermath: Aftermath
+    """What must be true of the data once it has been timed on."""
     block: Callable[[int, np.ndarray], None]
     """Runs `repeats` calls on the placed data and writes start, stop and end of the add chain."""
 
@@ -67,17 +72,10 @@ class Subject:
         intervals: Intervals = intervals_of([out], CHAIN_TURNS)
         return intervals.samples_s[0], intervals.clock_hz[0]
 
-    def confirm(self) -> None:
-        """Look at what the timed calls have left at the timed size; raises WrongResult where they wrote nothing.
-
-        An output that is only written was filled with NaN before: no element may be one still.
-        """
-        if self.output is not None and not np.isfinite(self.output).all():
-            place = np.flatnonzero(~np.isfinite(self.output.ravel()))[0]
-            raise WrongResult(
-                f"{self.kernel.name} left its output unwritten or not finite at the timed size, first at flat index "
-                f"{place} of {self.output.size}; mend the kernel"
-            )
+    def confirm(self, call_s: float) -> float | None:
+        """Look at what calls of `call_s` have left, and call once more on a wiped output: see `Aftermath.confirm`."""
+        again = self.aftermath.confirm(lambda: self.take(1)[0], call_s)
+        return again if self.kernel.compiled else None
 
     def data(self, nodes: Sequence[int] = ()) -> DataEvidence:
         """Look at the placed data and return what is seen of it; `nodes` are the NUMA nodes of the team's CPUs."""
@@ -103,7 +101,7 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
     call: Any = compiled(kernel, parallel)
     if parallel:
         numba.set_num_threads(threads)
-    error, tolerance = _checked(kernel, call, n, dtype, threads, arguments, capacity)
+    error, tolerance, expected = _checked(kernel, call, n, dtype, threads, arguments, capacity)
     twins = placed(arguments)
     if parallel:
         _fill_parallel(twins, arguments)
@@ -111,6 +109,7 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
         team.each(lambda _: _fill(twins, arguments), 1)
     first = twins[0]
     output = first if isinstance(first, np.ndarray) and kernel.only_writes(n, dtype, first) else None
+    result: Callable[[], np.ndarray] | None = None if output is None else lambda: first
     if kernel.compiled:
         types = tuple(map(numba.typeof, twins))
         call.compile(types)
@@ -118,6 +117,8 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
         returns = returned != numba.types.none
         timed = kernel_block(len(twins), returns)
         sink = np.zeros(1, as_dtype(returned) if returns else np.float64)
+        if returns:
+            output, result = None, lambda: sink[0]
 
         def register() -> str | None:
             return vector_register(assembly_of(call, types), integers=dtype == "i8")
@@ -142,8 +143,11 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
     if output is not None:
         poison(output)
     tiles = kernel.named_tiles(capacity, dtype)
-    inputs = tuple(twin for twin in twins if isinstance(twin, np.ndarray) and twin is not output)
-    return Subject(kernel, team, threads, error, tolerance, register, tiles, output, inputs, block)
+    arrays = [twin for twin in twins if isinstance(twin, np.ndarray)]
+    inputs = tuple(array for array in arrays if array is not output)
+    constant, sums = constants(arrays if output is None and result is not None else arrays[1:])
+    aftermath = Aftermath(f"{kernel.name} n={n} {dtype}", constant, sums, output, result, expected, tolerance)
+    return Subject(kernel, team, threads, error, tolerance, register, tiles, output, inputs, aftermath, block)
 
 
 def threading_layer() -> str | None:
@@ -168,13 +172,26 @@ def _refuse_shared(kernel: Kernel, arguments: Sequence[Any]) -> None:
 
 def _checked(
     kernel: Kernel, call: Any, n: int, dtype: str, threads: int, arguments: tuple[Any, ...], capacity: Capacity
-) -> tuple[float, float]:
-    """Return (error, tolerance) of the kernel at n, or at the largest n of CHECKED_BYTES when n is beyond it."""
-    if kernel.work_of(n, dtype).footprint_bytes > CHECKED_BYTES:
+) -> tuple[float, float, Callable[[], np.ndarray] | None]:
+    """Return (error, tolerance) of the kernel at n, or at the largest n of CHECKED_BYTES when n is beyond it.
+
+    The third is what returns the reference's result at n itself; None where that would take longer than REFERENCE_S.
+    """
+    asked, given = n, arguments
+    footprint_bytes = kernel.work_of(n, dtype).footprint_bytes
+    if footprint_bytes > CHECKED_BYTES:
         n = kernel.n_for(CHECKED_BYTES, dtype)
         arguments = kernel.make_arguments(n, dtype, np.random.default_rng(SEED), capacity)
+    started_s = perf_counter()
+    expected = np.asarray(kernel.expected(arguments))
+    reference_s = perf_counter() - started_s
     with nullcontext() if kernel.compiled else blas_threads(threads):
-        return check(kernel, call, arguments, n, dtype)
+        error, tolerance = check(kernel, call, arguments, n, dtype, expected)
+    if n == asked:
+        return error, tolerance, lambda: expected
+    growth = footprint_bytes / kernel.work_of(n, dtype).footprint_bytes
+    affordable = reference_s * growth < REFERENCE_S
+    return error, tolerance, (lambda: np.asarray(kernel.expected(given))) if affordable else None
 
 
 def _fill(twins: Sequence[Any], arguments: Sequence[Any]) -> None:

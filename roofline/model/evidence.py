@@ -75,5 +75,7 @@ class Evidence(Value, frozen=True, kw_only=True):
     """What user code has changed in the process: `folder`, `locale`, `affinity`, `subnormals`, ..."""
     doubled: float | None = None
     """Time of twice the repeats over the time of the repeats: near 2 when each repeat does the work."""
+    wiped: float | None = None
+    """Time of a call that finds its output wiped over that of the timed calls, where both are long enough to tell."""
     data: DataEvidence | None = None
     """What the data was after the last sample; None for code without data."""

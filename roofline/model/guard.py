@@ -46,7 +46,7 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ),
     (
         "HOIST",
-        "the repeats do the work once: twice the repeats take no longer",
+        "the repeats do the work once: twice the repeats take no longer, or a call on a wiped output does",
         (INVALID,),
         "make each call depend on memory that it writes",
     ),
@@ -59,8 +59,8 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("SLP", "a scalar ceiling was vectorised", (REFUSED,), "unset NUMBA_SLP_VECTORIZE"),
     (
         "WIDTH",
-        "narrower or wider registers than the ceiling claims",
-        (REFUSED,),
+        "narrower or wider registers than the ceiling claims; a kernel faster than the registers seen in it can be",
+        (REFUSED, DEGRADED),
         "check NUMBA_CPU_NAME and NUMBA_CPU_FEATURES",
     ),
     ("SOFTFMA", "multiply-adds became calls of a library function", (REFUSED,), "check NUMBA_CPU_FEATURES"),

@@ -48,6 +48,10 @@ MOST_BYTE_PER_CYCLE = 256
 """No core moves more: two 512-bit loads and a store, doubled."""
 
 
+MOST_WIPED = 2.0
+"""Calls that take so much longer where their output has been wiped do not do their work otherwise."""
+
+
 class Verdict(Value, frozen=True, kw_only=True):
     """The codes of the guards that fired."""
 
@@ -80,7 +84,8 @@ def verdict_of(evidence: Evidence | None, facts: Circumstances) -> Verdict:
 
 
 def _invalid_process(evidence: Evidence, facts: Circumstances) -> Iterator[str]:
-    if evidence.doubled is not None and evidence.doubled < DOUBLED[0]:
+    once = evidence.doubled is not None and evidence.doubled < DOUBLED[0]
+    if once or (evidence.wiped is not None and evidence.wiped > MOST_WIPED):
         yield "HOIST"
     if evidence.throttled_s:
         yield "THROTTLE"

@@ -12,6 +12,8 @@ from roofline.model.statistics import interval_of_median, median, relative_sprea
 from roofline.model.struct import Value
 from roofline.model.work import Work
 
+MOST_TOLERANCE = 0.05
+"""A scaled error beyond this is no rounding."""
 TOLERANCE_PERCENT = 3.0
 """A point may lie so far above its roof before it is refused: ceilings are samples too."""
 STATUSES = ("ok", "degraded", "invalid", "above_roof", "failed")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from roofline.model.ceilings import Ceiling, Ceilings, level_order
+from roofline.model.ceilings import Ceiling, Ceilings, ComputeCeiling, level_order
 from roofline.model.drift import never_settled
 from roofline.model.judging import (
     CLOCK_APART,
@@ -58,7 +58,7 @@ def judged(measurement: Measurement, ceilings: Ceilings, cpus: tuple[int, ...] =
         ("LICENCE",) if own and other_clock(measurement.clock_samples_hz, _clocks_of_roof(measurement, own)) else ()
     )
     warming = ("WARMUP",) if never_settled(measurement.samples_s) else ()
-    codes = (*noisy, *unsteady, *licence, *warming, *evidence.degraded)
+    codes = (*noisy, *unsteady, *licence, *warming, *_too_wide(measurement, own), *evidence.degraded)
     return replace(measurement, status="degraded" if codes else "ok", status_codes=codes)
 
 
@@ -139,6 +139,18 @@ def too_low(measurement: Measurement, ceilings: Ceilings) -> Ceiling | None:
         return None
     beside = median(measurement.roof_samples) / own.attainable_flop_per_s(1.0)
     return own if beside > 1 + TOLERANCE_PERCENT / 100 else None
+
+
+def _too_wide(measurement: Measurement, own: Ceiling | None) -> tuple[str, ...]:
+    """Return WIDTH when a kernel beats the arithmetic of the registers that were seen in it.
+
+    Its work is declared too high, or what was read is not the code that ran.
+    """
+    if not isinstance(own, ComputeCeiling) or not measurement.roof_samples:
+        return ()
+    work = measurement.own_work or measurement.work
+    rate = work.flops / median(measurement.samples_s)
+    return ("WIDTH",) if rate > (1 + TOLERANCE_PERCENT / 100) * median(measurement.roof_samples) else ()
 
 
 def _unsteady(measurement: Measurement, ceilings: Ceilings) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from small_run import small_run
 from roofline.archive.document import encode
 from roofline.archive.journal import Journal
 from roofline.archive.verification import Verification, verify
+from roofline.errors import ArchiveError
 from roofline.model.final import rejudged
 from roofline.model.run import KernelMeasured
 
@@ -101,3 +102,51 @@ def test_a_journal_can_be_verified(tmp_path: Path) -> None:
     found = verify(journal.path)
     assert found.defects == ()
     assert any("incomplete" in doubt for doubt in found.doubts)
+
+
+COMMITTED = sorted((Path(__file__).parents[2] / "results").glob("*/*.json"))[-1]
+
+
+def without(*place: str | int) -> Edit:
+    def edit(tree: Any) -> None:
+        for step in place[:-1]:
+            tree = tree[step]
+        del tree[place[-1]]
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "path"),
+    [
+        (without("grade"), "grade"),
+        (without("measurements", 0, "derived"), "measurements[0].derived"),
+        (change("schema", by=lambda x: 1), "schema"),
+        (change("measurements", 0, "evidence", by=lambda x: None), "measurements[0].evidence"),
+        (change("measurements", 0, "error", by=lambda x: None), "measurements[0].error"),
+        (change("measurements", 0, "tolerance", by=lambda x: 1.0), "measurements[0].tolerance"),
+        (change("measurements", 0, "roof_samples", by=lambda x: []), "measurements[0].roof_samples"),
+        (change("measurements", 0, "ceiling", by=lambda x: "nonsense"), "measurements[0].ceiling"),
+        (change("measurements", 0, "repeats", by=lambda x: 10**9), "measurements[0].repeats"),
+        (
+            change("measurements", 0, "evidence", "minor_faults", by=lambda x: -1),
+            "measurements[0].evidence.minor_faults",
+        ),
+        (change("measurements", 0, "kernel", by=lambda x: "gemm.wonder"), "measurements[0]"),
+        (change("measurements", by=lambda x: x[1:]), "complete"),
+        (change("ceilings", "compute", by=lambda x: [*x, x[0]]), "ceilings"),
+        (change("reason", by=lambda x: "SIGINT"), "reason"),
+        (change("started_utc", by=lambda x: "2026-01-01T00:00:00Z"), "id"),
+        (change("id", by=lambda x: "20260101-000000-abcd"), "id"),
+    ],
+)
+def test_a_whole_run_that_was_edited_says_where(tmp_path: Path, edit: Edit, path: str) -> None:
+    tree = json.loads(COMMITTED.read_bytes())
+    edit(tree)
+    edited = tmp_path / "run.json"
+    edited.write_text(json.dumps(tree))
+    try:
+        found = [defect.path for defect in verify(edited).defects]
+    except ArchiveError as refused:  # what no run can hold is not even read
+        found = [str(refused).removeprefix(f"{edited}: ").partition(": ")[0]]
+    assert path in found

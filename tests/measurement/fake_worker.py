@@ -56,6 +56,8 @@ def play(acts: list[list[Any]], pipe: int, pids: Path) -> None:
                 child = os.fork()
                 if child == 0:
                     os.close(pipe)
+                    if argument == "with nothing in its environment":
+                        os.execve("/bin/sleep", ["sleep", "600"], {})
                     time.sleep(600)
                 note(child, pids)
                 os._exit(0)

@@ -79,13 +79,6 @@ def test_crashes_at_every_point_leave_a_run_of_failures(workers: FakeWorkers) ->
     assert [kind for kind, _ in launched.failed] == ["crashed"] * POINTS
 
 
-def test_a_worker_that_finishes_early_ends_the_run(workers: FakeWorkers) -> None:
-    workers.acts[1] = [say(1), ["say", {"record": "finished"}], ["sleep", 600]]
-    launched = Launched(workers)
-    assert launched.measured == ["op0", "op1"]
-    assert workers.left() == []
-
-
 def test_a_record_longer_than_a_pipe_holds_arrives_whole(workers: FakeWorkers) -> None:
     long = {"record": "caveat", "caveat": {"code": "LONG", "message": "é" * 300_000}}
     workers.acts[2] = [["say", long], say(2)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fakes import FakeWorkers, say
@@ -37,13 +39,39 @@ def test_children_of_a_worker_do_not_outlive_it(workers: FakeWorkers) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only Linux lets a launcher adopt what is left")
-def test_a_daemon_that_a_worker_has_started_does_not_outlive_it(workers: FakeWorkers) -> None:
-    workers.acts[1] = [["daemon", None], say(1)]
-    workers.acts[2] = [["daemon", None], ["die", "SIGSEGV"]]
+@pytest.mark.parametrize("how", [None, "with nothing in its environment"])
+def test_a_daemon_that_a_worker_has_started_does_not_outlive_it(workers: FakeWorkers, how: str | None) -> None:
+    workers.acts[1] = [["daemon", how], say(1)]
+    workers.acts[2] = [["daemon", how], ["die", "SIGSEGV"]]
     launched = Launched(workers)
     assert launched.measured == ["op0", "op1", "op3"]
     assert len(workers.pids()) >= 4
     assert workers.left() == []
+
+
+def test_a_child_that_the_launcher_has_had_before_is_no_stray(workers: FakeWorkers) -> None:
+    workers.acts[1] = [["daemon", None], say(1)]
+    with subprocess.Popen(["sleep", "600"]) as own:
+        Launched(workers)
+        assert own.poll() is None
+        own.kill()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"record": "finished"},
+        {"record": "began", "index": 10**8},
+        {"record": "began", "index": -1},
+        {"record": "began", "index": 0},
+    ],
+)
+def test_what_a_kernel_forges_on_the_pipe_costs_only_its_point(workers: FakeWorkers, said: dict[str, Any]) -> None:
+    workers.acts[1] = [["say", said], ["sleep", 600]]
+    launched = Launched(workers)
+    assert launched.measured == ["op0", "op2", "op3"]
+    assert launched.failed == [("crashed", "scalar op1 f64 ×1")]
+    assert "said what is not true" in launched.run.failures[0].message
 
 
 def killed_for_memory(tmp_path: Path, before: int, after: int) -> tuple[list[list[object]], Path]:
