@@ -68,8 +68,9 @@ def memory_points(
     settings: Mode, machine: Machine, threads: Sequence[int], isas: Sequence[str]
 ) -> Iterator[MemoryPoint]:
     vectors = [isa for isa in isas if isa != "scalar"][-2:]
-    scalar = [isa for isa in isas if isa == "scalar" and (settings.scalar_memory or not vectors)]
-    for level in [*(cache.name for cache in machine.caches), "DRAM"]:
+    for number, level in enumerate([*(cache.name for cache in machine.caches), "DRAM"]):
+        narrow = number < settings.scalar_levels or not vectors
+        scalar = [isa for isa in isas if isa == "scalar" and narrow]
         for pattern in (*settings.patterns, *(settings.dram_patterns if level == "DRAM" else ())):
             for isa in [*([] if pattern.startswith("nt_") else scalar), *vectors]:
                 for count in threads:

@@ -35,7 +35,7 @@ SEED = 20261130
 """Of every kernel's data: the same numbers in every run."""
 CHECKED_BYTES = 16 * 2**20
 """Results are checked before they are timed at the timed size up to this footprint, beyond it at the largest such n."""
-REFERENCE_S = 0.12
+REFERENCE_S = 0.06
 """Beyond it they are checked at the timed size after they were timed, where the reference takes no longer."""
 
 

@@ -48,6 +48,7 @@ def test_what_is_unknown_accuses_nobody() -> None:
     ("code", "process", "data"),
     [
         ("HOIST", {"doubled": 1.02}, {}),
+        ("HOIST", {"wiped": 2.1}, {}),
         ("THROTTLE", {"throttled_s": 0.0007}, {}),
         ("FAULT", {"minor_faults": 10 * 1000}, {}),
         ("FAULT", {"major_faults": 10 * 1000}, {}),
@@ -91,6 +92,7 @@ def test_a_number_with_a_doubt_is_degraded(code: str, process: dict[str, Any], d
         {"stolen_s": 0.02},  # two ticks of the books may be rounding
         {"interval_s": 0.05, "others_s": 0.03},
         {"doubled": 1.9},
+        {"wiped": 1.9},
         {"doubled": 3.5},  # an interrupt in the longer one
         {"suspended_s": 1e-4},
         {"runnable": 2, "runnable_cpus": 2},

@@ -124,6 +124,15 @@ def test_a_chip_that_has_warmed_up_since_the_ceiling_was_measured_is_no_other_cl
     assert judged(replace(beside, clock_samples_hz=(share * drifted_hz,) * 8), CEILINGS).status_codes == codes
 
 
+@pytest.mark.canary("WIDTH")
+@pytest.mark.twin("WIDTH")
+@pytest.mark.parametrize(("seconds", "codes"), [(0.0105, ()), (0.0098, ()), (0.008, ("WIDTH",))])
+def test_a_kernel_faster_than_the_registers_seen_in_it_is_doubted(seconds: float, codes: tuple[str, ...]) -> None:
+    narrow, wide = compute(100e9, isa="scalar"), compute(800e9, isa="avx512")
+    beside = replace(measured(seconds, ADDS), ceiling=narrow.name, roof_samples=(100e9,) * 9)
+    assert judged(beside, Ceilings(compute=(narrow, wide))).status_codes == codes
+
+
 @pytest.mark.canary("TIMER")
 @pytest.mark.twin("TIMER")
 @pytest.mark.parametrize(
