@@ -11,6 +11,12 @@ from dataclasses import dataclass, fields
 
 from roofline.measurement.team import Team
 
+try:
+    import resource
+except ImportError:  # not POSIX
+    resource = None  # type: ignore[assignment]
+
+_LIMITED = ("RLIMIT_NOFILE", "RLIMIT_AS", "RLIMIT_STACK", "RLIMIT_CPU")
 _WATCHED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGSEGV", "SIGFPE")
 _SMALLEST_NORMAL = sys.float_info.min
 
@@ -30,6 +36,9 @@ class ProcessState:
     collector: bool
     """Whether Python's garbage collector is on."""
     umask: int
+    niceness: int
+    limits: tuple[tuple[int, int], ...]
+    """Soft and hard limits of open files, memory, stack and CPU time."""
 
 
 def process_state(team: Team) -> ProcessState:
@@ -44,6 +53,8 @@ def process_state(team: Team) -> ProcessState:
         signals=tuple(str(signal.getsignal(getattr(signal, name))) for name in _WATCHED if hasattr(signal, name)),
         collector=gc.isenabled(),
         umask=umask,
+        niceness=os.nice(0),
+        limits=_limits(),
     )
 
 
@@ -62,6 +73,12 @@ def _folder() -> str:
         return os.getcwd()  # noqa: PTH109  a string, whatever its bytes
     except OSError:
         return ""
+
+
+def _limits() -> tuple[tuple[int, int], ...]:
+    if resource is None:
+        return ()
+    return tuple(resource.getrlimit(getattr(resource, name)) for name in _LIMITED if hasattr(resource, name))
 
 
 def _affinity() -> tuple[int, ...]:

@@ -41,6 +41,19 @@ def test_what_was_changed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert verdict_of(Evidence(changed=("folder",)), Circumstances(samples=1, threads=1)).degraded == ("STATE",)
 
 
+@pytest.mark.canary("STATE")
+def test_a_limit_of_the_process_that_was_lowered_is_named() -> None:
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with Team((), 1) as team:
+        before = process_state(team)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limits[0] - 1, limits[1]))
+        try:
+            assert changes(before, process_state(team)) == ("limits",)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not pin threads")
 def test_a_thread_of_the_team_that_was_pinned_elsewhere_is_seen() -> None:
     cpus = sorted(os.sched_getaffinity(0))
