@@ -27,6 +27,9 @@ Shape = tuple[int, int, int]
 """Vectors per array and turn, segments walked at once, bytes that lines are fetched ahead."""
 NEAR_SHAPES: tuple[Shape, ...] = ((8, 1, 0), (16, 2, 0))
 """What the search tries in the caches of one core."""
+ONE_BY_ONE: Shape = (1, 1, 0)
+"""What it also tries for two loads and a store: a core that can do all three at once does so best when they come evenly,
+not in batches."""
 FAR_SHAPES: tuple[Shape, ...] = ((8, 1, 0), (16, 4, 0), (16, 4, 2048), (16, 8, 2048))
 """The same for what lies beyond: several streams keep more of memory busy than one, and fetches more than loads."""
 SWEEP_SHAPE: Shape = (8, 1, 0)
@@ -50,7 +53,8 @@ def shapes_for(isa: Isa, pattern: str, far: bool) -> tuple[Shape, ...]:
     """
     loads, _ = accesses_of(pattern)
     fetches = loads > 0 and isa.name != "scalar"
-    return tuple(shape for shape in (FAR_SHAPES if far else NEAR_SHAPES) if fetches or not shape[2])
+    near = (*NEAR_SHAPES, ONE_BY_ONE) if accesses_of(pattern) == (2, 1) else NEAR_SHAPES
+    return tuple(shape for shape in (FAR_SHAPES if far else near) if fetches or not shape[2])
 
 
 @cache
