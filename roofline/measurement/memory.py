@@ -28,8 +28,7 @@ Shape = tuple[int, int, int]
 NEAR_SHAPES: tuple[Shape, ...] = ((8, 1, 0), (16, 2, 0))
 """What the search tries in the caches of one core."""
 ONE_BY_ONE: Shape = (1, 1, 0)
-"""What it also tries for two loads and a store: a core that can do all three at once does so best when they come evenly,
-not in batches."""
+"""What it also tries for two loads and a store: a core that does all three at once wants them evenly."""
 FAR_SHAPES: tuple[Shape, ...] = ((8, 1, 0), (16, 4, 0), (16, 4, 2048), (16, 8, 2048))
 """The same for what lies beyond: several streams keep more of memory busy than one, and fetches more than loads."""
 SWEEP_SHAPE: Shape = (8, 1, 0)
