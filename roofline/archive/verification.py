@@ -205,7 +205,7 @@ class _Checks:
                 yield Defect(f"measurements[{index}]", f"{shown(min(names))}", "a point that was planned")
             ended |= names
         for point in points:
-            if isinstance(point, str) and point not in ended and point.count(" ") in (2, 3):
+            if isinstance(point, str) and point not in ended and point.count(" ") in (2, 3, 4):
                 yield Defect(
                     "complete", "true", f"false, as {shown(point)} was planned and neither measured nor failed"
                 )
