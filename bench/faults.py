@@ -198,7 +198,10 @@ def one_round(kind: str, wait_s: float, tally: Tally, resume: bool) -> None:
         held = held_in(before)
         snapshot(results, after)
         tally.held += len(held)
-        tally.lost += len(held - held_in(after, tally))
+        lost = held - held_in(after, tally)
+        tally.lost += len(lost)
+        for name in sorted(lost):
+            click.echo(f"lost after {kind} at {wait_s:.2f} s: {name}", err=True)
         if resume and held and not list(results.glob("*/*.json")):
             tally.resumed += 1
             tally.wrong_code += started(results, token, "resume").wait(timeout=ENDS_WITHIN_S) not in (0, 6)
