@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 from small_run import small_run
 
-from roofline.archive.journal import MAX_LINES, UNSAVED, Journal, journal_path, read_journal
+from roofline.archive.journal import MAX_LINES, UNSAVED, Journal, is_being_written, journal_path, read_journal
 from roofline.archive.store import load, save
 from roofline.errors import ArchiveError, ResultsError
 from roofline.model.ceilings import Ceilings
@@ -256,3 +256,13 @@ def test_a_closed_journal_takes_no_more(tmp_path: Path) -> None:
         pass
     with pytest.raises(ValueError, match="closed"):
         journal.append(CAVEAT)
+
+
+def test_a_journal_is_being_written_as_long_as_its_run_lives(tmp_path: Path) -> None:
+    with Journal(START, tmp_path) as journal:
+        assert is_being_written(journal.path)
+        journal.path.unlink()
+        journal.append(CAVEAT)  # made again
+        assert is_being_written(journal.path)
+    assert not is_being_written(journal.path)
+    assert not is_being_written(tmp_path / "none")
