@@ -164,7 +164,7 @@ def _launched(plan: Plan, header: Run, session: Session, journal: Journal, json:
 
 def _saved(run: Run, session: Session, journal: Path, json: bool) -> Path | None:
     """Save a run whose journal is there, and return its file; None when a signal came before it held anything."""
-    if not (run.ceilings.all or run.measurements or run.failures):
+    if run.is_empty:
         journal.unlink(missing_ok=True)
         if run.reason in SIGNAL_EXIT:
             return None
@@ -197,7 +197,7 @@ def shown(run: Run, path: Path | None, session: Session, request: Request) -> in
     if not request.json:
         for file in files:
             click.echo(file)
-    if not (run.ceilings.all or run.measurements):
+    if run.failures and not (run.ceilings.all or run.measurements):
         first = run.failures[0]
         raise NothingMeasured(
             f"nothing was measured: {len(run.failures)} points have no number, the first is {first.point}: "

@@ -263,9 +263,16 @@ class Ceilings(Value, frozen=True, kw_only=True):
         return Ceilings(compute=self.compute, memory=_with(self.memory, ceiling))
 
     def with_launch(self, ceiling: Ceiling) -> Ceilings:
-        """Return these ceilings grown by a ceiling's launches, behind those that the one of its name has already."""
+        """Return these ceilings grown by a ceiling's launches, with those that the one of its name has already.
+
+        They come behind them, or before the one that raised it, which stays the last as long as no other kernel
+        raises it more.
+        """
         earlier = self.named(ceiling.name)
-        if earlier is not None and not earlier.raised_by:
+        if earlier is not None and earlier.raised_by and not ceiling.raised_by:
+            launches = (*earlier.launches[:-1], *ceiling.launches, earlier.launches[-1])
+            ceiling = replace(ceiling, launches=launches, raised_by=earlier.raised_by)
+        elif earlier is not None:
             ceiling = replace(ceiling, launches=(*earlier.launches, *ceiling.launches))
         return self.with_ceiling(ceiling.rederived())
 

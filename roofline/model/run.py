@@ -184,6 +184,11 @@ class Run(Value, frozen=True, kw_only=True):
     reason: str | None = None
     """Why the run is not complete, e.g. `SIGINT`."""
 
+    @property
+    def is_empty(self) -> bool:
+        """True when nothing was measured and nothing failed."""
+        return not (self.ceilings.all or self.levels or self.measurements or self.failures)
+
     def with_record(self, record: Record) -> Run:
         """Return this run grown by one record."""
         match record:

@@ -19,7 +19,7 @@ from roofline.archive.document import decode
 from roofline.archive.journal import Journal
 from roofline.archive.store import load
 from roofline.measurement.plan import Plan
-from roofline.model.run import ComputeMeasured, Record, Run
+from roofline.model.run import ComputeMeasured, Level, Record, Run, SweepPoint
 
 Keep = Callable[[Record], None]
 
@@ -102,6 +102,16 @@ def test_an_interrupt_before_the_first_number_leaves_nothing_behind(ask: Ask, tm
     answer = ask("run", "gemm", "--results", str(tmp_path), session=session)
     assert answer.code == 130
     assert list(tmp_path.glob("*/*")) == []
+
+
+def test_an_interrupt_when_only_the_memory_levels_are_known_keeps_them(ask: Ask, tmp_path: Path) -> None:
+    levels = (Level(name="L1", effective_bytes=49152), Level(name="DRAM"))
+    sweep = (SweepPoint(size_bytes=4096, byte_per_s=5e11),)
+    session = Session(launch=Measured(levels=levels, sweep=sweep, complete=False, reason="SIGINT"))
+    answer = ask("ceilings", "--results", str(tmp_path), session=session)
+    assert (answer.code, "bench resume" in answer.err) == (130, True)
+    kept = load(only_file(tmp_path, "*.json"))
+    assert (kept.levels, kept.sweep) == (levels, sweep)
 
 
 def full_disk(after: int) -> Callable[..., Run]:

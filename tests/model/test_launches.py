@@ -111,6 +111,17 @@ def test_a_later_launch_joins_the_earlier_ones() -> None:
     assert (ceiling.flop_per_s, len(ceiling.launches), ceiling.caveats) == (pytest.approx(101e9), 3, ())
 
 
+def test_a_ceiling_that_was_raised_keeps_all_its_launches_and_the_highest_raise_stays_the_last() -> None:
+    known = Ceilings(compute=(compute(100e9),))
+    raised = known.with_launch(replace(compute(120e9), raised_by="gemm.register"))
+    (again,) = raised.with_launch(compute(101e9)).compute
+    assert [launch.best_per_s / 1e9 for launch in again.launches] == pytest.approx([100, 101, 120])
+    assert (again.flop_per_s, again.raised_by) == (pytest.approx(120e9), "gemm.register")
+    (more,) = raised.with_launch(replace(compute(125e9), raised_by="gemm.parallel")).compute
+    assert [launch.best_per_s / 1e9 for launch in more.launches] == pytest.approx([100, 120, 125])
+    assert (more.flop_per_s, more.raised_by) == (pytest.approx(125e9), "gemm.parallel")
+
+
 def test_ceilings_stand_in_the_order_of_the_tables_whatever_order_they_were_measured_in() -> None:
     measured = [
         memory(1e9, level="DRAM", pattern="nt_copy"),
