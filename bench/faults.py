@@ -73,11 +73,7 @@ class Tally:
 
 def kept_of(run: Run) -> set[str]:
     """Return a name for every record that a run holds: each launch of a ceiling, measurement, sweep and failure."""
-    launches = {
-        f"{ceiling.name} {launch.samples_s}"
-        for ceiling in run.ceilings.all
-        for launch in ceiling.launches
-    }
+    launches = {f"{ceiling.name} {launch.samples_s}" for ceiling in run.ceilings.all for launch in ceiling.launches}
     measurements = {f"{m.kernel} {m.n} {m.dtype} {m.threads} {m.level} {m.samples_s}" for m in run.measurements}
     failures = {f"{failure.kind} {failure.point}" for failure in run.failures}
     return launches | measurements | failures | ({f"sweep {run.sweep}"} if run.levels else set())
