@@ -58,6 +58,21 @@ class _Taken:
 
 
 @dataclass(frozen=True)
+class Ready:
+    """One point that can be timed at once."""
+
+    subject: Subject
+    n: int
+    work: Work
+    own_work: Work
+    level: str
+    """Memory level that holds the footprint."""
+    register: str | None
+    own: Ceiling | None
+    """The ceiling that binds code of this register width."""
+
+
+@dataclass(frozen=True)
 class KernelProbe:
     """Measures kernels against ceilings that were measured before."""
 
@@ -76,15 +91,8 @@ class KernelProbe:
         cannot be measured here.
         """
         before = process_state(self.stage.team)
-        n = point.n if point.n is not None else self._size_in_level(kernel, point)
-        work = kernel.work_of(n, point.dtype)
-        own_work = kernel.own_work_of(n, point.dtype)
-        self._check_memory(own_work.footprint_bytes)
-        level = point.level or level_of(own_work.footprint_bytes, point.threads, self.levels)
-        capacity = with_reading(core_capacity(self.levels, point.threads), ceilings)
-        subject = prepare(kernel, n, point.dtype, self.stage.team, point.threads, capacity)
-        register = subject.register()
-        own = self._own_ceiling(ceilings, point, level, work, register)
+        ready = self.ready(kernel, point, ceilings)
+        subject, own = ready.subject, ready.own
         with subject.limits(), self.stage.witness.watch() as note:
             taken = self._alternate(subject, own, budget_s, note)
             note.wiped = subject.confirm(median(taken.samples_s))
@@ -92,15 +100,15 @@ class KernelProbe:
         return Measurement(
             kernel=kernel.name,
             variant="parallel" if point.threads > 1 else "serial",
-            n=n,
+            n=ready.n,
             dtype=point.dtype,
             threads=point.threads,
             digest=kernel.digest,
-            work=work,
-            own_work=own_work if own_work != work else None,
+            work=ready.work,
+            own_work=ready.own_work if ready.own_work != ready.work else None,
             improves=kernel.improves,
             tiles=subject.tiles,
-            level=level,
+            level=ready.level,
             ceiling=own.name if own is not None else "",
             repeats=taken.repeats,
             samples_s=tuple(taken.samples_s),
@@ -109,11 +117,34 @@ class KernelProbe:
             clock_samples_hz=tuple(taken.clock_hz),
             error=subject.error,
             tolerance=subject.tolerance,
-            vector_register=register,
+            vector_register=ready.register,
             stopped=taken.stopped,
             compiled=kernel.compiled,
             evidence=replace(note.evidence(data), changed=changes(before, process_state(self.stage.team))),
             caveats=notes_on(data),
+        )
+
+    def ready(self, kernel: Kernel, point: KernelPoint, ceilings: Ceilings) -> Ready:
+        """Return one point made ready to be timed: sized, compiled, checked, its data placed, its own ceiling found.
+
+        Raises what `measure` does.
+        """
+        n = point.n if point.n is not None else self._size_in_level(kernel, point)
+        work = kernel.work_of(n, point.dtype)
+        own_work = kernel.own_work_of(n, point.dtype)
+        self._check_memory(own_work.footprint_bytes)
+        level = point.level or level_of(own_work.footprint_bytes, point.threads, self.levels)
+        capacity = with_reading(core_capacity(self.levels, point.threads), ceilings)
+        subject = prepare(kernel, n, point.dtype, self.stage.team, point.threads, capacity)
+        register = subject.register()
+        return Ready(
+            subject=subject,
+            n=n,
+            work=work,
+            own_work=own_work,
+            level=level,
+            register=register,
+            own=self._own_ceiling(ceilings, point, level, work, register),
         )
 
     def _check_memory(self, footprint_bytes: int) -> None:
@@ -145,7 +176,8 @@ class KernelProbe:
                 return bound
         return None
 
-    def _roof_sampler(self, own: Ceiling) -> Sampler:
+    def roof_sampler(self, own: Ceiling) -> Sampler:
+        """Return the code of a ceiling, ready to be timed beside a kernel. Raises CodegenError when refused."""
         isa = next(isa for isa in self.isas if isa.name == own.isa)
         if isinstance(own, ComputeCeiling):
             return self.compute.sampler(isa, own.dtype, own.op, own.chains, own.threads)
@@ -158,7 +190,7 @@ class KernelProbe:
         A sample in which the clock did not move forward is taken again. Raises MeasurementError when it never does.
         """
         deadline = self.stage.clock() + budget_s
-        sampler = self._roof_sampler(own) if own is not None else None
+        sampler = self.roof_sampler(own) if own is not None else None
         repeats = calibrate(lambda count: subject.take(count)[0], self.stage.sample_s)
         note.doubled = _doubled(subject, repeats)
         taken = _Taken(repeats)

@@ -12,6 +12,7 @@ from roofline.model.machine import Machine
 from roofline.model.run import (
     CaveatFound,
     ComputeMeasured,
+    Failure,
     KernelMeasured,
     Level,
     LevelsFound,
@@ -21,6 +22,7 @@ from roofline.model.run import (
     Record,
 )
 from roofline.model.struct import Value
+from roofline.model.trial import Timed
 
 
 class Request(Value, frozen=True, kw_only=True):
@@ -62,6 +64,53 @@ class PlanRequest(Value, frozen=True, kw_only=True):
     seed: int = 0
 
 
+class SideRequest(Value, frozen=True, kw_only=True):
+    """What one side of a trial is to make ready: kernels, and the roofs that they are timed between."""
+
+    plan: Plan
+    """Its points are kernels, each with its n or its level."""
+    machine: Machine
+    ceilings: Ceilings
+    levels: tuple[Level, ...] = ()
+    rehearsed: tuple[Rehearsed, ...] = ()
+    """What a rehearsal found of each point; empty for the rehearsal itself, which keeps nothing ready."""
+
+
+class Rehearsed(Value, frozen=True, kw_only=True):
+    """What a rehearsal has found of one point."""
+
+    kernel: str
+    n: int = 0
+    level: str = ""
+    digest: str = ""
+    vector_register: str | None = None
+    error: float | None = None
+    tolerance: float | None = None
+    footprint_bytes: int = 0
+    ceiling: str = ""
+    """Name of the roof that binds."""
+    repeats: int = 0
+    """Calls in one sample."""
+    failure: Failure | None = None
+    """Why it cannot be timed."""
+
+
+class SideReady(Value, frozen=True, kw_only=True, tag_field="record", tag="ready"):
+    """A side has made all its points ready."""
+
+
+class PointRehearsed(Value, frozen=True, kw_only=True, tag_field="record", tag="rehearsed"):
+    """A side has rehearsed one point."""
+
+    rehearsed: Rehearsed
+
+
+class KernelTimed(Value, frozen=True, kw_only=True, tag_field="record", tag="timed"):
+    """A side has timed one point between two probes."""
+
+    timed: Timed
+
+
 class Planned(Value, frozen=True, kw_only=True, tag_field="record", tag="planned"):
     """The planner's answer."""
 
@@ -101,14 +150,31 @@ Message = (
     | Restart
     | Planned
     | Refused
+    | SideReady
+    | PointRehearsed
+    | KernelTimed
 )
 
 _MESSAGES = msgspec.json.Decoder(Message)
 _REQUESTS = msgspec.json.Decoder(Request)
 _PLAN_REQUESTS = msgspec.json.Decoder(PlanRequest)
+_SIDE_REQUESTS = msgspec.json.Decoder(SideRequest)
 
 
-def to_line(message: Record | Began | Finished | Restart | Planned | Refused | Request | PlanRequest) -> bytes:
+def to_line(
+    message: Record
+    | Began
+    | Finished
+    | Restart
+    | Planned
+    | Refused
+    | SideReady
+    | PointRehearsed
+    | KernelTimed
+    | Request
+    | PlanRequest
+    | SideRequest,
+) -> bytes:
     """Return a message as one line of JSON."""
     return msgspec.json.encode(message) + b"\n"
 
@@ -126,3 +192,8 @@ def request_from(line: bytes) -> Request:
 def plan_request_from(line: bytes) -> PlanRequest:
     """Return the request to plan on a line. Raises msgspec.DecodeError for anything else."""
     return _PLAN_REQUESTS.decode(line)
+
+
+def side_request_from(line: bytes) -> SideRequest:
+    """Return the request to a side of a trial on a line. Raises msgspec.DecodeError for anything else."""
+    return _SIDE_REQUESTS.decode(line)

@@ -14,13 +14,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import psutil
 
 from roofline.measurement.interruption import Interruption
-from roofline.measurement.message import Finished, PlanRequest, Request, message_from, to_line
+from roofline.measurement.message import Finished, PlanRequest, Request, SideRequest, message_from, to_line
 
 WORKER = (sys.executable, "-m", "roofline.measurement.worker")
 
@@ -124,28 +125,49 @@ class WorkerProcess:
     """A started worker."""
 
     def __init__(
-        self, command: Sequence[str], request: Request | PlanRequest, environment: Mapping[str, str], interruption: int
+        self,
+        command: Sequence[str],
+        request: Request | PlanRequest | SideRequest,
+        environment: Mapping[str, str],
+        interruption: int,
+        folder: Path | None = None,
     ) -> None:
-        """Start `command FD` and hand it the request. `interruption` is a descriptor of `catch_signals`."""
+        """Start `command FD` and hand it the request; `command FD FD` for one that is told more on the way, by `tell`.
+
+        `interruption` is a descriptor of `catch_signals`, `folder` where the process starts (default: here).
+        """
         self._interruption = interruption
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed in stop()
         self._read_end, write_end = os.pipe()
         self._mark = secrets.token_hex(8)
+        told: list[int] = []
+        self._tell_end: int | None = None
+        if isinstance(request, SideRequest):
+            told_end, self._tell_end = os.pipe()
+            told = [told_end]
         with tempfile.TemporaryFile() as asked:  # a pipe would make the launcher wait, deaf to signals, for its reader
             asked.write(to_line(request))
             asked.seek(0)
             self._process = subprocess.Popen(
-                [*command, str(write_end)],
+                [*command, *map(str, (write_end, *told))],
                 stdin=asked,
                 stdout=subprocess.DEVNULL,
                 stderr=self._errors,
-                pass_fds=(write_end,),
+                pass_fds=(write_end, *told),
+                cwd=folder,
                 env={**environment, MARK: self._mark, LAUNCHER: str(os.getpid())},
                 start_new_session=True,
             )
         _expected.add(self._process.pid)
-        os.close(write_end)
+        for given in (write_end, *told):
+            os.close(given)
         self._buffer = bytearray()
+
+    def tell(self, line: str) -> None:
+        """Say one line to a worker that listens; one that has died hears nothing, which `hear` reports."""
+        assert self._tell_end is not None  # only sides of a trial listen
+        with suppress(BrokenPipeError):
+            os.write(self._tell_end, f"{line}\n".encode())
 
     def hear(self, patience_s: float) -> Any:
         """Return the next message, or Died, or Silent after `patience_s`. Raises Interruption when a signal came."""
@@ -191,6 +213,8 @@ class WorkerProcess:
         _expected.discard(self._process.pid)
         kill_strays(self._mark)
         os.close(self._read_end)
+        if self._tell_end is not None:
+            os.close(self._tell_end)
         self._errors.close()
 
     def _end(self) -> Died:

@@ -1,0 +1,270 @@
+"""The launcher of a trial: pairs of fresh processes, one of each side, that time the same points in turns.
+
+Both processes of a pair are made ready side by side, so that their turns lie only moments apart: what the machine does
+meanwhile, it does to both. Which of them times a point first is a coin's choice, anew for every point of every pair.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from msgspec.structs import replace
+
+from roofline.errors import MeasurementError, NotComparable
+from roofline.measurement.agreement import Agreed, agreed, disagreement
+from roofline.measurement.interruption import Interruption, catch_signals
+from roofline.measurement.launch import PATIENCE_S, Progress
+from roofline.measurement.message import Began, KernelTimed, Rehearsed, SideReady, SideRequest
+from roofline.measurement.plan import KernelPoint, Plan
+from roofline.measurement.process import Died, Silent, WorkerProcess, adopting
+from roofline.measurement.rehearsal import Rehearsal, failure_of, said
+from roofline.model.trial import (
+    CONTROLS,
+    SIDES,
+    STRETCH,
+    Pair,
+    Timed,
+    Trial,
+    TrialFailure,
+)
+
+TIME_LIMIT = "time limit"
+"""The reason of a trial that took longer than it was allowed to."""
+_REHEARSAL_SHARE = 0.1
+"""Of the bar that shows how far a trial has come."""
+
+Choose = Callable[[Trial], Sequence[str]]
+Keep = Callable[[Trial], None]
+Report = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class Program:
+    """How the processes of one side are started."""
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    files: tuple[str, ...] = ()
+    """The user's files of kernels, as they lie on this side."""
+    folder: Path | None = None
+
+
+@dataclass
+class Duel:
+    """One trial as it is measured. Make it, then `rehearse` and `run`."""
+
+    trial: Trial
+    """As it has grown so far."""
+    plan: Plan
+    """What to compare: kernel points; its threads, CPUs and memory hold for both sides."""
+    base: Program
+    head: Program
+    control: KernelPoint
+    """What both controls time."""
+    choose: Choose
+    """Names of the points that the second stage measures, of a trial whose first one is done."""
+    keep: Keep
+    """Called with the trial whenever a pair has been added."""
+    report: Report
+    limit_s: float = math.inf
+    stretched: frozenset[str] = frozenset()
+    """Kernels that are slowed down on the head's side on purpose, for a study of what a trial finds."""
+    patience_s: float = PATIENCE_S
+    clock: Callable[[], float] = time.monotonic
+    _agreed: dict[str, Agreed] = field(default_factory=dict)
+    """By the names of the points: those that can be timed."""
+    _interruption: int = -1
+    _started_s: float = 0.0
+
+    def fought(self) -> Trial:
+        """Rehearse, screen, confirm, and return the trial; what a signal or the time limit ends is not complete.
+
+        Raises NotComparable when no point can be timed on both sides, MeasurementError when a side does not start.
+        """
+        self._started_s = self.clock()
+        with adopting(), catch_signals() as self._interruption:
+            try:
+                self._rehearse()
+                ended = self._stage(1, [point.name for point in self.trial.points])
+                again = self.choose(self.trial) if ended else ()
+                if again:
+                    ended = self._stage(2, list(again))
+                self.trial = replace(self.trial, complete=ended, reason=None if ended else TIME_LIMIT)
+            except Interruption as stop:
+                self.trial = replace(self.trial, complete=False, reason=stop.signal_name)
+        self.trial = replace(self.trial, elapsed_s=self.clock() - self._started_s)
+        return self.trial
+
+    def _rehearse(self) -> None:
+        """Let each side try every point, and agree on sizes, roofs and calls."""
+        points = [*self._asked(), self.control]
+        found = {}
+        programs = dict(zip(SIDES, (self.base, self.head), strict=True))
+        if self.base.environment.get("NUMBA_CACHE_DIR") == self.head.environment.get("NUMBA_CACHE_DIR"):
+            # Two processes that compile into one cache would lose entries of its index.
+            found = {side: self._rehearsed_by({side: programs[side]}, points)[side] for side in SIDES}
+        else:
+            found = self._rehearsed_by(programs, points)
+        *asked, control = zip(points, found["base"], found["head"], strict=True)
+        for point, base, head in asked:
+            self._agree(point.name, point, base, head)
+        if not self._agreed:
+            failures = {f"{failure.point}: {failure.message}" for failure in self.trial.failures}
+            raise NotComparable(f"no kernel can be timed on both sides: {'; '.join(sorted(failures))}")
+        for kind in CONTROLS:
+            self._agree(f"control: {kind} code ({control[0].name})", *control, control=kind)
+        if not any(point.control for point in self.trial.points):
+            raise NotComparable(f"the control, {control[0].name}, is not the same code on both sides; name another one")
+
+    def _asked(self) -> list[KernelPoint]:
+        return [point for point in self.plan.points if isinstance(point, KernelPoint)]
+
+    def _agree(self, name: str, point: KernelPoint, base: Rehearsed, head: Rehearsed, control: str = "") -> None:
+        """Add a point that both sides can time, or the reason why they cannot."""
+        failures = disagreement(name, base, head)
+        if failures or (control and base.digest != head.digest):
+            self.trial = replace(self.trial, failures=(*self.trial.failures, *failures))
+            return
+        stretched = control == "slower" or (not control and point.kernel in self.stretched)
+        self._agreed[name] = agreed(name, point, base, head, control, stretched)
+        self.trial = replace(self.trial, points=(*self.trial.points, self._agreed[name].described))
+
+    def _rehearsed_by(
+        self, programs: Mapping[str, Program], points: Sequence[KernelPoint]
+    ) -> dict[str, tuple[Rehearsed, ...]]:
+        """Return what each side says of each point, all at the same time."""
+
+        def rehearsal(program: Program) -> Rehearsal:
+            return Rehearsal(lambda left: self.start(program, self.request(left)), points, self.patience_s)
+
+        with ExitStack() as stack:
+            begun = {}
+            for side, program in programs.items():
+                begun[side] = rehearsal(program)
+                stack.callback(begun[side].stop)
+            return {side: one.result() for side, one in begun.items()}
+
+    def start(self, program: Program, request: SideRequest) -> WorkerProcess:
+        """Start a process of one side."""
+        mine = replace(request, plan=replace(request.plan, files=program.files))
+        return WorkerProcess(program.command, mine, program.environment, self._interruption, program.folder)
+
+    def request(self, points: Sequence[KernelPoint], rehearsed: Sequence[Rehearsed] = ()) -> SideRequest:
+        """Return the request to make these points ready."""
+        return SideRequest(
+            plan=replace(self.plan, points=tuple(points)),
+            machine=self.trial.machine,
+            ceilings=self.trial.ceilings,
+            levels=self.trial.levels,
+            rehearsed=tuple(rehearsed),
+        )
+
+    def _stage(self, stage: int, names: Sequence[str]) -> bool:
+        """Take pairs until every point has as many accepted as planned, or has been refused too often.
+
+        Return False when the time is over before.
+        """
+        profile = self.trial.profile
+        planned = profile.screen_pairs if stage == 1 else profile.confirm_pairs
+        most = (1 + profile.rejected_per_accepted) * planned
+        random = Random(f"{self.trial.seed} {stage}")
+        began_s = self.clock()
+        for launch in range(1, most + 1):
+            left = [name for name in names if name in self._agreed and len(self.trial.accepted(name, stage)) < planned]
+            if not left:
+                return True
+            if self.clock() - self._started_s > self.limit_s:
+                return False
+            done = min(len(self.trial.accepted(name, stage)) for name in left)
+            self._tell(stage, done, planned, began_s)
+            for group in self._groups(left):
+                self._pair(stage, launch, group, random)
+            self.keep(self.trial)
+        return True
+
+    def _tell(self, stage: int, done: int, planned: int, began_s: float) -> None:
+        what = "screening" if stage == 1 else "confirming what was flagged"
+        share = _REHEARSAL_SHARE + (1 - _REHEARSAL_SHARE) * done / planned
+        left_s = (self.clock() - began_s) * (planned - done) / done if done else math.inf
+        self.report(Progress(point=f"{what}: {done} of {planned} pairs", done=share, remaining_s=left_s))
+
+    def _groups(self, names: Sequence[str]) -> Iterator[list[str]]:
+        """Yield the points in groups whose data, made once and placed once on both sides, fits the memory together."""
+        budget_bytes = self.plan.memory_budget_bytes
+        group: list[str] = []
+        held = 0
+        for name in names:
+            needed = 4 * self._agreed[name].rehearsed.footprint_bytes
+            if group and budget_bytes is not None and held + needed > budget_bytes:
+                yield group
+                group, held = [], 0
+            group.append(name)
+            held += needed
+        yield group
+
+    def _pair(self, stage: int, launch: int, names: Sequence[str], random: Random) -> None:
+        """Start one process of each side, and let them time every point in turns."""
+        points = [self._agreed[name] for name in names]
+        request = self.request([one.point for one in points], [one.rehearsed for one in points])
+        order = list(enumerate(names))
+        random.shuffle(order)
+        first = random.random() < 0.5
+        with ExitStack() as stack:
+            sides: dict[str, WorkerProcess] = {}
+            for side in SIDES if first else SIDES[::-1]:
+                sides[side] = self.start(self.base if side == "base" else self.head, request)
+                stack.callback(sides[side].stop)
+            for side, worker in sides.items():
+                if (failed := self._until_ready(worker)) is not None:
+                    self._fail(names[failed[0]], side, failed[1])
+                    return
+            for place, name in order:
+                base_first = random.random() < 0.5
+                timed: dict[str, Timed] = {}
+                for side in SIDES if base_first else SIDES[::-1]:
+                    answer = self._timed(sides[side], place, name, side)
+                    if answer is None:
+                        return
+                    timed[side] = answer
+                pair = Pair(point=name, stage=stage, launch=launch, base_first=base_first, **timed)
+                self.trial = replace(self.trial, pairs=(*self.trial.pairs, pair))
+
+    def _timed(self, worker: WorkerProcess, place: int, name: str, side: str) -> Timed | None:
+        point = self._agreed[name].described
+        counted = point.repeats
+        made = counted * STRETCH[0] // STRETCH[1] if point.stretched and side == "head" else counted
+        worker.tell(f"{place} {counted} {made}")
+        answer = worker.hear(self.patience_s)
+        if isinstance(answer, KernelTimed):
+            return answer.timed
+        self._fail(name, side, answer)
+        return None
+
+    def _until_ready(self, worker: WorkerProcess) -> tuple[int, Died | Silent] | None:
+        """Wait until a side is ready; return the place of the point that it died at, and how, when it does not."""
+        at = 0
+        while True:
+            match worker.hear(self.patience_s):
+                case Began(index=index) if index >= 0:
+                    at = index
+                case SideReady():
+                    return None
+                case Died() | Silent() as end:
+                    return at, end
+                case other:
+                    return at, said(other)
+
+    def _fail(self, name: str, side: str, answer: object) -> None:
+        """Note that a point cannot be timed, and leave it out from now on."""
+        failure = failure_of(name, answer if isinstance(answer, Died | Silent) else said(answer))
+        noted = TrialFailure(point=name, side=side, kind=failure.kind, message=failure.message)
+        self.trial = replace(self.trial, failures=(*self.trial.failures, noted))
+        self._agreed.pop(name, None)
+        if not self._agreed:
+            raise MeasurementError(f"no point is left to time: {name} on the side of {side}: {failure.message}")

@@ -1,0 +1,238 @@
+"""What a trial says of each point: the two-stage rule, the same for live pairs and for simulated ones.
+
+Stage one screens every point on few pairs; what it flags is measured again, and only the fresh pairs of stage two
+decide. Both stages are signed-rank tests whose null distribution is exact, because a coin decides the order within each
+pair; the coins of the stages are independent, so their levels multiply. The family's false alarms stay below
+K x screen_alpha x FAMILY_ALPHA / K = 1 %, whatever the number K of kernels. Two looks, counts fixed before the first
+sample, no more pairs because of what was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, log, sqrt
+from statistics import NormalDist, median
+
+from roofline.model.signed_rank import (
+    hodges_lehmann,
+    hodges_lehmann_interval,
+    p_greater,
+)
+from roofline.model.struct import Value
+from roofline.model.trial import FAMILY_ALPHA, Profile, Trial, TrialPoint
+
+VERDICTS = ("slower", "faster", "same", "inconclusive")
+_EFFICIENCY = 0.955
+"""Of the signed-rank test beside the t test, for normal noise (3 / pi)."""
+_MAD = 1.4826
+"""Median absolute deviation to standard deviation, for normal noise."""
+_POWER = 0.95
+
+
+class Verdict(Value, frozen=True, kw_only=True):
+    """What a trial says of one point."""
+
+    point: str
+    verdict: str
+    """One of VERDICTS: `slower` and `faster` are confirmed on fresh pairs."""
+    reason: str = ""
+    """Why it is inconclusive: `NOISY`, `BUSY`, `FEW`, `WIDE`, `ASSAY`, `TIME`."""
+    ratio: float | None = None
+    """Head's time over the base's: Hodges and Lehmann's estimate."""
+    interval: tuple[float, float] | None = None
+    """Its exact 95 % interval."""
+    noise: float | None = None
+    """Standard deviation of the pairs, as a share."""
+    smallest_effect: float | None = None
+    """Share by which a change had to exceed 0 to be confirmed 95 times in 100, at this noise."""
+    basis: str = "time"
+    """`time`, or `roof` where each side's time was divided by its own roof's: whichever varied less when screening."""
+    pairs: tuple[int, int] = (0, 0)
+    """How many counted when screening and when confirming."""
+    screened: str = ""
+    """What the first stage flagged: `slower`, `faster` or nothing."""
+
+
+class Screened(Value, frozen=True, kw_only=True):
+    """What the first stage says of one point."""
+
+    basis: str
+    noise: float
+    flagged: str
+    """`slower`, `faster` or empty."""
+    differences: tuple[float, ...]
+
+
+def log_differences(trial: Trial, point: TrialPoint, stage: int, basis: str) -> tuple[float, ...]:
+    """Return the differences of a point's accepted pairs: ln(head / base), of times or of shares of the roof."""
+    pairs = trial.accepted(point.name, stage)
+    if basis == "roof":
+        return tuple(pair.log_roof for pair in pairs if pair.log_roof is not None)
+    return tuple(pair.log_time for pair in pairs)
+
+
+def basis_of(by_time: Sequence[float], by_roof: Sequence[float]) -> str:
+    """Return which differences vary less about 0.
+
+    The mean square does not change when the sides of any pair are swapped, so the choice keeps the test exact.
+    """
+    if not by_roof or len(by_roof) != len(by_time):
+        return "time"
+    squares = [sum(difference**2 for difference in differences) for differences in (by_time, by_roof)]
+    return "roof" if squares[1] < squares[0] else "time"
+
+
+def noise_of(differences: Sequence[float]) -> float:
+    """Return the robust standard deviation of differences about their median."""
+    middle = median(differences)
+    return _MAD * median(abs(difference - middle) for difference in differences)
+
+
+def flagged(differences: Sequence[float], alpha: float, margin: float = 0.0) -> str:
+    """Return `slower` or `faster` when a one-sided test at `alpha` says so beyond the margin, else nothing."""
+    shift = log(1 + margin)
+    if p_greater([difference - shift for difference in differences]) <= alpha:
+        return "slower"
+    if p_greater([-difference - shift for difference in differences]) <= alpha:
+        return "faster"
+    return ""
+
+
+def confirm_alpha(profile: Profile, kernels: int) -> float:
+    """Return the second stage's level for so many kernels."""
+    return min(profile.confirm_alpha, FAMILY_ALPHA / max(1, kernels))
+
+
+def screened(trial: Trial, point: TrialPoint) -> Screened | None:
+    """Return what the first stage says; None as long as pairs are missing."""
+    by_time = log_differences(trial, point, 1, "time")
+    if len(by_time) < trial.profile.screen_pairs:
+        return None
+    by_roof = log_differences(trial, point, 1, "roof")
+    basis = basis_of(by_time, by_roof)
+    differences = by_roof if basis == "roof" else by_time
+    noise = noise_of(differences)
+    says = flagged(differences, trial.profile.screen_alpha) if noise <= trial.profile.most_noise else ""
+    return Screened(basis=basis, noise=noise, flagged=says, differences=differences)
+
+
+def to_confirm(trial: Trial) -> tuple[str, ...]:
+    """Return the names of the points that the second stage measures: what was flagged, and both controls.
+
+    None when nothing but the slowed-down control was flagged.
+    """
+    first = {point.name: screened(trial, point) for point in trial.points}
+    names = [
+        point.name
+        for point in trial.points
+        if point.control != "slower" and (says := first[point.name]) is not None and says.flagged
+    ]
+    if not names:
+        return ()
+    controls = [point.name for point in trial.points if point.control]
+    return tuple(dict.fromkeys((*names, *controls)))
+
+
+def verdicts_of(trial: Trial) -> tuple[Verdict, ...]:
+    """Return what the trial says of each point, the controls too; all is inconclusive when these did not hold."""
+    kernels = sum(1 for point in trial.points if not point.control)
+    confirming = to_confirm(trial)
+    found = tuple(_verdict(trial, point, kernels, point.name in confirming) for point in trial.points)
+    if assay_defect(trial, found) is None:
+        return found
+    return tuple(
+        verdict if point.control or verdict.verdict == "inconclusive" else _doubted(verdict)
+        for point, verdict in zip(trial.points, found, strict=True)
+    )
+
+
+def assay_defect(trial: Trial, verdicts: Sequence[Verdict]) -> str | None:
+    """Return what the controls have shown to be wrong with the whole trial; None when they held.
+
+    The same code on both sides must not be confirmed to differ; the same code with 5 % more calls must be flagged, and
+    confirmed where there was a second stage.
+    """
+    for point, verdict in zip(trial.points, verdicts, strict=True):
+        if point.control == "same" and verdict.verdict in ("slower", "faster"):
+            return f"{point.name}: the same code on both sides was found {verdict.verdict}"
+        if point.control == "slower":
+            if verdict.screened != "slower":
+                return f"{point.name}: 5 % more calls were not noticed"
+            if verdict.pairs[1] and verdict.verdict != "slower":
+                return f"{point.name}: 5 % more calls were not confirmed"
+    return None
+
+
+def smallest_effect(noise: float, profile: Profile, kernels: int) -> float:
+    """Return the share that a change must have to pass both stages 95 times in 100, for normal noise."""
+    alphas = (profile.screen_alpha, confirm_alpha(profile, kernels))
+    counts = (profile.screen_pairs, profile.confirm_pairs)
+    margins = (0.0, profile.margin)
+    if noise <= 0:
+        return profile.margin
+
+    def power(effect: float) -> float:
+        both = 1.0
+        for alpha, count, margin in zip(alphas, counts, margins, strict=True):
+            reach = sqrt(count * _EFFICIENCY) * (log(1 + effect) - log(1 + margin)) / noise
+            both *= NormalDist().cdf(reach - NormalDist().inv_cdf(1 - alpha))
+        return both
+
+    low, high = 0.0, 1.0
+    while power(high) < _POWER and high < 1e3:
+        high *= 2
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (low, middle) if power(middle) >= _POWER else (middle, high)
+    return high
+
+
+def _verdict(trial: Trial, point: TrialPoint, kernels: int, confirming: bool) -> Verdict:
+    profile = trial.profile
+    first = screened(trial, point)
+    if first is None:
+        return Verdict(
+            point=point.name,
+            verdict="inconclusive",
+            reason=_why_few(trial, point, 1),
+            pairs=(len(trial.accepted(point.name, 1)), 0),
+        )
+    second = log_differences(trial, point, 2, first.basis) if confirming else ()
+    whole = len(second) == profile.confirm_pairs
+    decisive = second if whole else first.differences
+    interval = hodges_lehmann_interval(decisive)
+    said = flagged(second, confirm_alpha(profile, kernels), profile.margin) if whole else ""
+    said = said if said == first.flagged else ""
+    verdict, reason = said, ""
+    if first.noise > profile.most_noise:
+        verdict, reason = "inconclusive", "NOISY"
+    elif confirming and not whole and first.flagged:
+        verdict, reason = "inconclusive", _why_few(trial, point, 2)
+    elif not said:
+        near = log(1 + profile.same_within)
+        inside = interval is not None and -near < interval[0] and interval[1] < near
+        verdict, reason = ("same", "") if inside else ("inconclusive", "WIDE")
+    return Verdict(
+        point=point.name,
+        verdict=verdict,
+        reason=reason,
+        ratio=exp(hodges_lehmann(decisive)),
+        interval=None if interval is None else (exp(interval[0]), exp(interval[1])),
+        noise=first.noise,
+        smallest_effect=smallest_effect(first.noise, profile, kernels),
+        basis=first.basis,
+        pairs=(len(first.differences), len(second)),
+        screened=first.flagged,
+    )
+
+
+def _why_few(trial: Trial, point: TrialPoint, stage: int) -> str:
+    """Return why a stage has too few pairs: the machine was never the same for both, or the trial ended."""
+    tried = sum(1 for pair in trial.pairs if (pair.point, pair.stage) == (point.name, stage))
+    planned = trial.profile.screen_pairs if stage == 1 else trial.profile.confirm_pairs
+    return "BUSY" if tried >= (1 + trial.profile.rejected_per_accepted) * planned else "FEW"
+
+
+def _doubted(verdict: Verdict) -> Verdict:
+    fields = {name: getattr(verdict, name) for name in verdict.__struct_fields__}
+    return Verdict(**{**fields, "verdict": "inconclusive", "reason": "ASSAY"})
