@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from roofline.errors import KernelFileError, UsageError
@@ -18,14 +19,21 @@ PATIENCE_S = 60.0
 """A file that takes longer to load hangs."""
 
 
-def planned_elsewhere(request: PlanRequest, environment: Mapping[str, str], patience_s: float = PATIENCE_S) -> Plan:
+def planned_elsewhere(
+    request: PlanRequest,
+    environment: Mapping[str, str],
+    patience_s: float = PATIENCE_S,
+    folder: Path | None = None,
+) -> Plan:
     """Return the plan for kernels of the user's files, made in a process of its own.
+
+    `folder` holds another version of this suite, which makes the plan then.
 
     Raises UsageError for what the files or the request get wrong, KernelFileError when loading the files crashes or
     hangs, Interruption when a signal came.
     """
     with tempfile.TemporaryDirectory(prefix="roofline-plan-") as cache, adopting(), catch_signals() as interruption:
-        worker = WorkerProcess(PLANNER, request, {**environment, "NUMBA_CACHE_DIR": cache}, interruption)
+        worker = WorkerProcess(PLANNER, request, {**environment, "NUMBA_CACHE_DIR": cache}, interruption, folder)
         try:
             answer: Any = worker.hear(patience_s)
         finally:

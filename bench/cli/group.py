@@ -14,6 +14,7 @@ VERBS = {
     "all": "Measure everything, save it and draw it.",
     "ceilings": "Measure only the roof.",
     "run": "Measure only kernels, each under its own ceiling.",
+    "ab": "Measure two versions of kernels against each other.",
     "resume": "Measure what an interrupted run still lacks.",
     "machine": "Show what the host is and what this process may use of it.",
     "doctor": "Say what would make numbers measured here untrustworthy.",

@@ -64,7 +64,7 @@ def measuring_options(function: Function) -> Function:
             click.option(
                 "--budget",
                 "budget_s",
-                callback=_finite,
+                callback=finite,
                 type=click.FloatRange(min=0, min_open=True),
                 metavar="S",
                 help="Seconds of sampling to share out; compiling, checking and a few samples a point come on top.",
@@ -99,7 +99,7 @@ def locking_options(function: Function) -> Function:
             click.option(
                 "--wait",
                 "wait_s",
-                callback=_finite,
+                callback=finite,
                 default=0.0,
                 type=click.FloatRange(min=0),
                 metavar="S",
@@ -197,7 +197,8 @@ def chosen_sizes(text: str | None) -> tuple[int, ...]:
     return tuple(dict.fromkeys(int(word) for word in words))
 
 
-def _finite(context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+def finite(context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    """Refuse a number of seconds that is not finite, as an option's callback."""
     if value is not None and not math.isfinite(value):
         raise click.BadParameter(f"{value} is no number of seconds", context, option)
     return value

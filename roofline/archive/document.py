@@ -48,7 +48,7 @@ def encode(run: Run) -> bytes:
         for measurement in checked.measurements
     )
     fields["grade"] = grade_of(checked)
-    return (_written(to_tree(RunDocument(**fields), source), "") + "\n").encode("utf-8")
+    return (written(to_tree(RunDocument(**fields), source)) + "\n").encode("utf-8")
 
 
 def decode(data: bytes, source: str) -> Run:
@@ -116,8 +116,8 @@ def converted(tree: Any, kind: Any, source: str) -> Any:
         raise ArchiveError(f"{source}: {path or 'document'}: {message[:1].lower()}{message[1:]}") from None
 
 
-def _written(tree: Any, indent: str) -> str:
-    """Write with an indent of one, but arrays of scalars and short objects on one line each."""
+def written(tree: Any, indent: str = "") -> str:
+    """Write a tree with an indent of one, but arrays of scalars and short objects on one line each."""
     children = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
     nested = any(isinstance(child, (dict, list)) for child in children)
     if not nested:
@@ -126,6 +126,6 @@ def _written(tree: Any, indent: str) -> str:
             return line
     deeper = indent + " "
     if isinstance(tree, dict):
-        members = [f"{json.dumps(key, ensure_ascii=False)}: {_written(item, deeper)}" for key, item in tree.items()]
+        members = [f"{json.dumps(key, ensure_ascii=False)}: {written(item, deeper)}" for key, item in tree.items()]
         return "{\n" + ",\n".join(deeper + member for member in members) + f"\n{indent}}}"
-    return "[\n" + ",\n".join(deeper + _written(item, deeper) for item in tree) + f"\n{indent}]"
+    return "[\n" + ",\n".join(deeper + written(item, deeper) for item in tree) + f"\n{indent}]"

@@ -40,7 +40,7 @@ _REHEARSAL_SHARE = 0.1
 """Of the bar that shows how far a trial has come."""
 
 Choose = Callable[[Trial], Sequence[str]]
-Keep = Callable[[Trial], None]
+Keep = Callable[[Trial], object]
 Report = Callable[[Progress], None]
 
 

@@ -1,0 +1,89 @@
+"""Revisions of a Git repository, each checked out into a folder of its own for as long as it is measured."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from roofline.errors import UnknownName, UsageError
+
+_TIMEOUT_S = 120.0
+_NAMED = 3
+"""Changed files that a message names."""
+
+
+class Repository:
+    """The repository that a folder belongs to."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises UsageError where there is no Git, or no repository."""
+        if shutil.which("git") is None:
+            raise UsageError("there is no `git` here, expected it to check revisions out; name two files instead")
+        answer = _git(folder, "rev-parse", "--show-toplevel")
+        if answer.returncode:
+            raise UsageError(f"{folder} belongs to no Git repository; go to one, or name two files: ab OLD.py NEW.py")
+        self.folder = Path(answer.stdout.rstrip("\n"))
+
+    def commit(self, revision: str) -> str:
+        """Return the full hash of a revision. Raises UnknownName with the nearest branch or tag."""
+        answer = _git(self.folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        if answer.returncode or not answer.stdout.strip():
+            names = _git(self.folder, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags").stdout
+            hint = f"of the repository {self.folder}; see `git log`"
+            raise UnknownName("revision", revision, [*names.splitlines(), "HEAD"], hint)
+        return answer.stdout.strip()
+
+    def changes(self) -> tuple[str, ...]:
+        """Return the tracked files whose changes are in no commit."""
+        answer = _git(self.folder, "status", "--porcelain", "--untracked-files=no", "-z")
+        return tuple(entry[3:] for entry in answer.stdout.split("\0") if len(entry) > 3)
+
+    def refuse_changes(self) -> None:
+        """Raise UsageError for changes that no revision has: they would not be measured."""
+        if changed := self.changes():
+            more = f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
+            raise UsageError(
+                f"changes are in no commit, so that no revision has them: {', '.join(changed[:_NAMED])}{more}; commit "
+                "or stash them, or measure the files as they lie here with --worktree"
+            )
+
+    @contextmanager
+    def checked_out(self, commit: str) -> Iterator[Path]:
+        """Lend a folder with the files of a commit; it is removed at the end. Raises UsageError when Git refuses."""
+        _git(self.folder, "worktree", "prune")  # what a killed run has left
+        scratch = Path(tempfile.mkdtemp(prefix="roofline-ab-"))
+        folder = scratch / commit[:12]
+        try:
+            answer = _git(self.folder, "worktree", "add", "--detach", "--force", str(folder), commit)
+            if answer.returncode:
+                lines = answer.stderr.strip().splitlines() or ["it said nothing"]
+                raise UsageError(f"git cannot check {commit[:12]} out: {lines[-1]}")
+            yield folder
+        finally:
+            _git(self.folder, "worktree", "remove", "--force", str(folder))
+            shutil.rmtree(scratch, ignore_errors=True)
+            _git(self.folder, "worktree", "prune")
+
+
+def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run git in a folder: no hook and no program that a repository names, and no variables of another one."""
+    safe: Sequence[str] = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+    variables = {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        return subprocess.run(
+            ["git", "-C", str(folder), *safe, *words],
+            env={**variables, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="surrogateescape",
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        raise UsageError(f"git did not answer within {_TIMEOUT_S:.0f} s: git {' '.join(words)}") from late

@@ -1,0 +1,114 @@
+"""A trial as tables: what is slower, what is faster, and what could have been seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from roofline.model.trial import Trial, TrialPoint
+from roofline.model.trial_verdict import Verdict, assay_defect, verdicts_of
+from roofline.plotting.table import Column, Row, Table
+from roofline.plotting.text import printable
+
+REASONS = {
+    "NOISY": "its pairs vary too much here: a quieter machine, or a larger size",
+    "BUSY": "the machine changed between the sides too often: measure again when it is idle",
+    "FEW": "the trial ended before it had enough pairs",
+    "WIDE": "its interval is wider than what counts as no change",
+    "ASSAY": "the controls did not hold",
+}
+"""What the reasons of an inconclusive point tell."""
+SAME_SOURCE = "same source"
+
+
+def trial_tables(trial: Trial) -> tuple[Table, ...]:
+    """Return the verdicts, the controls, and what could not be compared."""
+    verdicts = verdicts_of(trial)
+    both = list(zip(trial.points, verdicts, strict=True))
+    title = f"{trial.base.name} -> {trial.head.name}, {trial.profile.name} profile"
+    columns = (
+        Column("kernel"),
+        Column("n", right=True),
+        Column("dtype", spare=2),
+        Column("×", right=True, spare=3),
+        Column("base", right=True),
+        Column("head / base", right=True),
+        Column("95 % interval", right=True),
+        Column("verdict"),
+        Column("could see", right=True, spare=1),
+        Column("pairs", right=True, spare=4),
+        Column("by", spare=5),
+        Column("note", wraps=True, room=16),
+    )
+    rows = [_row(trial, point, verdict) for point, verdict in both if not point.control]
+    controls = [_row(trial, point, verdict) for point, verdict in both if point.control]
+    return (
+        Table(printable(title), columns, (tuple(rows), tuple(controls))),
+        _failures(trial),
+    )
+
+
+def trial_summary(trial: Trial) -> str:
+    """Write how a trial ended, in one line."""
+    verdicts = verdicts_of(trial)
+    asked = [v.verdict for point, v in zip(trial.points, verdicts, strict=True) if not point.control]
+    counts = [f"{asked.count(verdict)} {verdict}" for verdict in ("slower", "faster", "same", "inconclusive")]
+    parts = [", ".join(counts)]
+    if (defect := assay_defect(trial, verdicts)) is not None:
+        parts.append(f"nothing is concluded: {defect}")
+    if trial.failures:
+        parts.append(f"{len({failure.point for failure in trial.failures})} not compared")
+    if trial.elapsed_s is not None:
+        parts.append(f"{trial.elapsed_s:.0f} s")
+    return printable("; ".join(parts))
+
+
+def change(ratio: float) -> str:
+    """Write a ratio of times as a change: `+4.9 %` is slower."""
+    return f"{100 * (ratio - 1):+.1f} %"
+
+
+def _row(trial: Trial, point: TrialPoint, verdict: Verdict) -> Row:
+    pairs = trial.accepted(point.name, 1)
+    base_s = sorted(pair.base.best_s for pair in pairs)[len(pairs) // 2] if pairs else None
+    interval = verdict.interval
+    return (
+        printable(point.kernel if not point.control else f"control: {point.control} code"),
+        str(point.n),
+        point.dtype,
+        str(point.threads),
+        "" if base_s is None else _time(base_s),
+        "" if verdict.ratio is None else change(verdict.ratio),
+        "" if interval is None else f"{change(interval[0])} to {change(interval[1])}",
+        verdict.verdict if verdict.verdict != "same" else f"same within {100 * trial.profile.same_within:.0f} %",
+        "" if verdict.smallest_effect is None else f"{100 * verdict.smallest_effect:.1f} %",
+        "+".join(str(count) for count in verdict.pairs if count),
+        verdict.basis,
+        "; ".join(_notes(trial, point, verdict)),
+    )
+
+
+def _notes(trial: Trial, point: TrialPoint, verdict: Verdict) -> Iterator[str]:
+    if verdict.reason:
+        why = REASONS[verdict.reason]
+        yield why if verdict.reason != "FEW" or trial.reason is None else f"{why} ({trial.reason})"
+    if point.base.digest == point.head.digest and not point.control:
+        yield SAME_SOURCE
+    if point.base.vector_register != point.head.vector_register:
+        yield f"{point.base.vector_register or 'no vectors'} -> {point.head.vector_register or 'no vectors'}"
+    if point.stretched and not point.control:
+        yield "slowed down on purpose: 21 calls for 20"
+
+
+def _time(seconds: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def _failures(trial: Trial) -> Table:
+    columns = (Column("point"), Column("side"), Column("kind"), Column("why", wraps=True))
+    rows = tuple(
+        (printable(f.point), f.side or "both", f.kind, printable(f.message)) for f in trial.failures
+    )  # fmt: skip
+    return Table("Not compared", columns, (rows,))
