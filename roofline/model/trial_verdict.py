@@ -53,6 +53,19 @@ class Verdict(Value, frozen=True, kw_only=True):
     """What the first stage flagged: `slower`, `faster` or nothing."""
 
 
+class Differences(Value, frozen=True, kw_only=True):
+    """The accepted pairs of one point in one stage, as ln(head / base)."""
+
+    by_time: tuple[float, ...] = ()
+    """Of the times."""
+    by_roof: tuple[float, ...] = ()
+    """Of the shares of the roof, each inverted; none for a point without a roof."""
+
+    def of(self, basis: str) -> tuple[float, ...]:
+        """Return those of a basis: `time` or `roof`."""
+        return self.by_roof if basis == "roof" else self.by_time
+
+
 class Screened(Value, frozen=True, kw_only=True):
     """What the first stage says of one point."""
 
@@ -60,15 +73,15 @@ class Screened(Value, frozen=True, kw_only=True):
     noise: float
     flagged: str
     """`slower`, `faster` or empty."""
-    differences: tuple[float, ...]
 
 
-def log_differences(trial: Trial, point: TrialPoint, stage: int, basis: str) -> tuple[float, ...]:
-    """Return the differences of a point's accepted pairs: ln(head / base), of times or of shares of the roof."""
+def differences_of(trial: Trial, point: TrialPoint, stage: int) -> Differences:
+    """Return a point's accepted pairs of a stage."""
     pairs = trial.accepted(point.name, stage)
-    if basis == "roof":
-        return tuple(pair.log_roof for pair in pairs if pair.log_roof is not None)
-    return tuple(pair.log_time for pair in pairs)
+    by_roof = tuple(pair.log_roof for pair in pairs if pair.log_roof is not None)
+    return Differences(
+        by_time=tuple(pair.log_time for pair in pairs), by_roof=by_roof if len(by_roof) == len(pairs) else ()
+    )
 
 
 def basis_of(by_time: Sequence[float], by_roof: Sequence[float]) -> str:
@@ -76,7 +89,7 @@ def basis_of(by_time: Sequence[float], by_roof: Sequence[float]) -> str:
 
     The mean square does not change when the sides of any pair are swapped, so the choice keeps the test exact.
     """
-    if not by_roof or len(by_roof) != len(by_time):
+    if not by_roof:
         return "time"
     squares = [sum(difference**2 for difference in differences) for differences in (by_time, by_roof)]
     return "roof" if squares[1] < squares[0] else "time"
@@ -103,17 +116,53 @@ def confirm_alpha(profile: Profile, kernels: int) -> float:
     return min(profile.confirm_alpha, FAMILY_ALPHA / max(1, kernels))
 
 
-def screened(trial: Trial, point: TrialPoint) -> Screened | None:
+def screened(found: Differences, profile: Profile) -> Screened | None:
     """Return what the first stage says; None as long as pairs are missing."""
-    by_time = log_differences(trial, point, 1, "time")
-    if len(by_time) < trial.profile.screen_pairs:
+    if len(found.by_time) < profile.screen_pairs:
         return None
-    by_roof = log_differences(trial, point, 1, "roof")
-    basis = basis_of(by_time, by_roof)
-    differences = by_roof if basis == "roof" else by_time
+    basis = basis_of(found.by_time, found.by_roof)
+    differences = found.of(basis)
     noise = noise_of(differences)
-    says = flagged(differences, trial.profile.screen_alpha) if noise <= trial.profile.most_noise else ""
-    return Screened(basis=basis, noise=noise, flagged=says, differences=differences)
+    says = flagged(differences, profile.screen_alpha) if noise <= profile.most_noise else ""
+    return Screened(basis=basis, noise=noise, flagged=says)
+
+
+def decided(
+    point: str, first: Differences, second: Differences | None, profile: Profile, kernels: int, few: str = "FEW"
+) -> Verdict:
+    """Return the verdict on a point: from its screening pairs, and its confirming ones where it was confirmed.
+
+    `few` is the reason where pairs are missing.
+    """
+    says = screened(first, profile)
+    counts = (len(first.by_time), 0 if second is None else len(second.by_time))
+    if says is None:
+        return Verdict(point=point, verdict="inconclusive", reason=few, pairs=counts)
+    whole = second is not None and len(second.by_time) == profile.confirm_pairs
+    decisive = (second if second is not None and whole else first).of(says.basis)
+    interval = hodges_lehmann_interval(decisive)
+    confirmed = flagged(decisive, confirm_alpha(profile, kernels), profile.margin) if whole else ""
+    verdict, reason = confirmed if confirmed == says.flagged else "", ""
+    if says.noise > profile.most_noise:
+        verdict, reason = "inconclusive", "NOISY"
+    elif says.flagged and not whole:
+        verdict, reason = "inconclusive", few
+    elif not verdict:
+        near = log(1 + profile.same_within)
+        inside = interval is not None and -near < interval[0] and interval[1] < near
+        verdict, reason = ("same", "") if inside else ("inconclusive", "WIDE")
+    return Verdict(
+        point=point,
+        verdict=verdict,
+        reason=reason,
+        ratio=exp(hodges_lehmann(decisive)),
+        interval=None if interval is None else (exp(interval[0]), exp(interval[1])),
+        noise=says.noise,
+        smallest_effect=smallest_effect(says.noise, profile, kernels),
+        basis=says.basis,
+        pairs=counts,
+        screened=says.flagged,
+    )
 
 
 def to_confirm(trial: Trial) -> tuple[str, ...]:
@@ -121,7 +170,7 @@ def to_confirm(trial: Trial) -> tuple[str, ...]:
 
     None when nothing but the slowed-down control was flagged.
     """
-    first = {point.name: screened(trial, point) for point in trial.points}
+    first = {p.name: screened(differences_of(trial, p, 1), trial.profile) for p in trial.points}
     names = [
         point.name
         for point in trial.points
@@ -188,42 +237,9 @@ def smallest_effect(noise: float, profile: Profile, kernels: int) -> float:
 
 
 def _verdict(trial: Trial, point: TrialPoint, kernels: int, confirming: bool) -> Verdict:
-    profile = trial.profile
-    first = screened(trial, point)
-    if first is None:
-        return Verdict(
-            point=point.name,
-            verdict="inconclusive",
-            reason=_why_few(trial, point, 1),
-            pairs=(len(trial.accepted(point.name, 1)), 0),
-        )
-    second = log_differences(trial, point, 2, first.basis) if confirming else ()
-    whole = len(second) == profile.confirm_pairs
-    decisive = second if whole else first.differences
-    interval = hodges_lehmann_interval(decisive)
-    said = flagged(second, confirm_alpha(profile, kernels), profile.margin) if whole else ""
-    said = said if said == first.flagged else ""
-    verdict, reason = said, ""
-    if first.noise > profile.most_noise:
-        verdict, reason = "inconclusive", "NOISY"
-    elif confirming and not whole and first.flagged:
-        verdict, reason = "inconclusive", _why_few(trial, point, 2)
-    elif not said:
-        near = log(1 + profile.same_within)
-        inside = interval is not None and -near < interval[0] and interval[1] < near
-        verdict, reason = ("same", "") if inside else ("inconclusive", "WIDE")
-    return Verdict(
-        point=point.name,
-        verdict=verdict,
-        reason=reason,
-        ratio=exp(hodges_lehmann(decisive)),
-        interval=None if interval is None else (exp(interval[0]), exp(interval[1])),
-        noise=first.noise,
-        smallest_effect=smallest_effect(first.noise, profile, kernels),
-        basis=first.basis,
-        pairs=(len(first.differences), len(second)),
-        screened=first.flagged,
-    )
+    second = differences_of(trial, point, 2) if confirming else None
+    few = _why_few(trial, point, 2 if confirming else 1)
+    return decided(point.name, differences_of(trial, point, 1), second, trial.profile, kernels, few)
 
 
 def _why_few(trial: Trial, point: TrialPoint, stage: int) -> str:

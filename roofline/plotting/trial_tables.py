@@ -79,7 +79,7 @@ def _row(trial: Trial, point: TrialPoint, verdict: Verdict) -> Row:
         "" if base_s is None else _time(base_s),
         "" if verdict.ratio is None else change(verdict.ratio),
         "" if interval is None else f"{change(interval[0])} to {change(interval[1])}",
-        verdict.verdict if verdict.verdict != "same" else f"same within {100 * trial.profile.same_within:.0f} %",
+        _said(trial, point, verdict),
         "" if verdict.smallest_effect is None else f"{100 * verdict.smallest_effect:.1f} %",
         "+".join(str(count) for count in verdict.pairs if count),
         verdict.basis,
@@ -87,8 +87,18 @@ def _row(trial: Trial, point: TrialPoint, verdict: Verdict) -> Row:
     )
 
 
+def _said(trial: Trial, point: TrialPoint, verdict: Verdict) -> str:
+    if not verdict.pairs[0] or verdict.reason in ("NOISY", "BUSY", "FEW"):
+        return verdict.verdict
+    if point.control == "same":
+        return "held" if verdict.verdict not in ("slower", "faster") else "differs"
+    if point.control == "slower":
+        return "noticed" if verdict.screened == "slower" else "missed"
+    return f"same within {100 * trial.profile.same_within:.0f} %" if verdict.verdict == "same" else verdict.verdict
+
+
 def _notes(trial: Trial, point: TrialPoint, verdict: Verdict) -> Iterator[str]:
-    if verdict.reason:
+    if verdict.reason and not (point.control and verdict.reason == "WIDE"):
         why = REASONS[verdict.reason]
         yield why if verdict.reason != "FEW" or trial.reason is None else f"{why} ({trial.reason})"
     if point.base.digest == point.head.digest and not point.control:
