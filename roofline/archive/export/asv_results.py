@@ -81,7 +81,7 @@ def commit_of(run: Run) -> str:
 def with_earlier(new: bytes, earlier: bytes, source: str) -> bytes:
     """Return a `benchmarks.json` that also describes what the one in the folder does, a user's own suite or an
     earlier run. Raises ArchiveError for one that is none."""
-    known = parse(earlier, source)
+    known = parse(earlier, source, "benchmarks.json of asv")
     if not isinstance(known, dict) or known.get("version") != BENCHMARKS_VERSION:
         raise ArchiveError(
             f"{source}: found no benchmarks.json of asv, version {BENCHMARKS_VERSION}; name another folder with -o"

@@ -23,7 +23,7 @@ def deliver(files: Mapping[str, bytes], to: str, output: Path) -> list[Path]:
     places = _places(files, to, output)
     contents = dict(files)
     if to == "asv" and (known := output / BENCHMARKS).exists():
-        contents[BENCHMARKS] = with_earlier(files[BENCHMARKS], read_bytes(known), str(known))
+        contents[BENCHMARKS] = with_earlier(files[BENCHMARKS], read_bytes(known, "benchmarks.json of asv"), str(known))
     for name, path in places.items():
         try:
             if to == "asv":
