@@ -27,7 +27,7 @@ ABOVE = "above the roof, which cannot be: the declared work, the level or the th
 def amount(_: click.Context, option: click.Parameter, value: float | None) -> int | None:
     """Return declared work as a whole number. Raises UsageError for what no work can be."""
     if value is not None and not 0 <= value <= MOST_WORK:  # nan is not either
-        raise UsageError(f"--{option.name} is {value:g}, expected a number between 0 and {MOST_WORK:g}, of one call")
+        raise UsageError(f"{option.opts[0]} is {value:g}, expected a number between 0 and {MOST_WORK:g}, of one call")
     return None if value is None else round(value)
 
 
