@@ -54,6 +54,13 @@ GOOGLE: dict[str, Any] = {
             "real_time": 9,
         },
         {
+            "name": "BM_a/8_median",
+            "run_name": "BM_a/8",
+            "run_type": "aggregate",
+            "aggregate_name": "median",
+            "real_time": 9.0,
+        },
+        {
             "name": "BM_b_median",
             "run_name": "BM_b",
             "run_type": "aggregate",

@@ -75,11 +75,12 @@ def test_asv_keeps_what_its_folder_describes_already(exports: Ask, tmp_path: Pat
     assert len(list(tmp_path.glob("*/*.json"))) == 2
 
 
-def test_a_benchmarks_json_that_is_none_is_left_alone(exports: Ask, tmp_path: Path) -> None:
-    (tmp_path / "benchmarks.json").write_text("[]")
+@pytest.mark.parametrize("content", ["[]", '{"version": 1}', "{"])
+def test_a_benchmarks_json_that_is_none_is_left_alone(exports: Ask, tmp_path: Path, content: str) -> None:
+    (tmp_path / "benchmarks.json").write_text(content)
     answer = exports("--to", "asv", "-o", str(tmp_path))
     assert answer.code == 4 and "benchmarks.json" in answer.err
-    assert (tmp_path / "benchmarks.json").read_text() == "[]" and len(list(tmp_path.iterdir())) == 1
+    assert (tmp_path / "benchmarks.json").read_text() == content and len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.parametrize(

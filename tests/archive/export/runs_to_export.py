@@ -43,11 +43,13 @@ def hostile_run() -> Run:
     twins = tuple(replace(model, kernel=f"x.{'y' * 5000}{middle}{'z' * 5000}", level="") for middle in "ab")
     machine = replace(run.machine, cpu_model=TEXTS[4], system=TEXTS[0], microarchitecture=TEXTS[8])
     failures = tuple(Failure(kind=text[:50], point=text, message=text) for text in TEXTS)
+    unknown = replace(run.environment, affinity=None, governor=None, turbo=None, smt=None, python="", load_1min=None)
     return replace(
         run,
         label="=cmd|' /C calc'!A1",
         revision=TEXTS[7],
         machine=machine,
+        environment=unknown,
         measurements=(*measurements, *twins),
-        failures=failures,
+        failures=(*failures, replace(failures[0], message="again")),
     )

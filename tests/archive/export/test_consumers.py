@@ -7,6 +7,7 @@ import io
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
@@ -56,10 +57,11 @@ def test_pytest_benchmark_compares_two_exports(tmp_path: Path) -> None:
         assert "(1.0)" in before and "(2.00)" in after
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 5, 6, 7, 8, 9, 30])
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 6, 7, 8, 9, 30, 300])
 def test_the_statistics_are_those_of_pytest_benchmark(count: int) -> None:
     stats = pytest.importorskip("pytest_benchmark.stats").Stats()
-    samples_s = [1e-3 * (1 + 0.1 * ((7 * index) % 5) + (3 if index == 4 else 0)) for index in range(count)]
+    rng = Random(count)
+    samples_s = [1e-3 * rng.lognormvariate(0, 1) for _ in range(count)]
     stats.data = samples_s
     ours = statistics_of(samples_s, 10)
     assert {name: ours[name] for name in stats.fields} == pytest.approx(stats.as_dict())
@@ -109,6 +111,7 @@ def test_asv_loads_results_machine_and_benchmarks(tmp_path: Path) -> None:
     assert loaded.get_result_samples(kernel, params)[at] == list(RUN.measurements[-1].samples_s)
     stats = loaded.get_result_stats(kernel, params)[at]
     assert stats["ci_99_a"] <= stats["q_25"] <= MEDIANS[NAMES[-1]] <= stats["q_75"] <= stats["ci_99_b"]
+    assert (stats["repeat"], stats["number"]) == (len(RUN.measurements[-1].samples_s), RUN.measurements[-1].repeats)
 
 
 def test_a_clean_revision_is_the_commit_and_no_other_code_is_called_by_one() -> None:
