@@ -18,7 +18,7 @@ from roofline.measurement.plan import KernelPoint
 from roofline.measurement.probe import Sampler, Stage
 from roofline.measurement.sampling import calibrate, is_precise
 from roofline.measurement.state import changes, process_state
-from roofline.measurement.subject import Subject, prepare
+from roofline.measurement.subject import Seen, Subject, prepare
 from roofline.measurement.witness import Note
 from roofline.model.ceilings import Ceiling, Ceilings, ComputeCeiling
 from roofline.model.isa import Isa, isa_of_register
@@ -67,7 +67,7 @@ class Ready:
     own_work: Work
     level: str
     """Memory level that holds the footprint."""
-    register: str | None
+    seen: Seen
     own: Ceiling | None
     """The ceiling that binds code of this register width."""
 
@@ -117,7 +117,8 @@ class KernelProbe:
             clock_samples_hz=tuple(taken.clock_hz),
             error=subject.error,
             tolerance=subject.tolerance,
-            vector_register=ready.register,
+            vector_register=ready.seen.register,
+            assembly_digest=ready.seen.digest,
             stopped=taken.stopped,
             compiled=kernel.compiled,
             evidence=replace(note.evidence(data), changed=changes(before, process_state(self.stage.team))),
@@ -136,15 +137,15 @@ class KernelProbe:
         level = point.level or level_of(own_work.footprint_bytes, point.threads, self.levels)
         capacity = with_reading(core_capacity(self.levels, point.threads), ceilings)
         subject = prepare(kernel, n, point.dtype, self.stage.team, point.threads, capacity)
-        register = subject.register()
+        seen = subject.seen()
         return Ready(
             subject=subject,
             n=n,
             work=work,
             own_work=own_work,
             level=level,
-            register=register,
-            own=self._own_ceiling(ceilings, point, level, work, register),
+            seen=seen,
+            own=self._own_ceiling(ceilings, point, level, work, seen.register),
         )
 
     def _check_memory(self, footprint_bytes: int) -> None:

@@ -85,7 +85,7 @@ class Bench:
             n=ready.n,
             level=ready.level,
             digest=kernel.digest,
-            vector_register=ready.register,
+            vector_register=ready.seen.register,
             error=subject.error,
             tolerance=subject.tolerance,
             footprint_bytes=ready.own_work.footprint_bytes,
