@@ -24,6 +24,8 @@ VERBS = {
     "verify": "Derive every number of a run again from its raw samples.",
     "export": "Write a saved run in another tool's format.",
     "import": "Show a benchmark file of another tool, under a roof of ours if you like.",
+    "gate": "Pass or fail a saved run by rules.",
+    "baseline": "Name the runs that others are held against.",
     "plot": "Draw the roofline of a saved run.",
     "guide": "Read the documentation.",
     "completion": "Print the completion script of a shell.",
