@@ -26,6 +26,7 @@ VERBS = {
     "import": "Show a benchmark file of another tool, under a roof of ours if you like.",
     "gate": "Pass or fail a saved run by rules.",
     "baseline": "Name the runs that others are held against.",
+    "history": "Show how the kernels of a machine fared from run to run.",
     "plot": "Draw the roofline of a saved run.",
     "guide": "Read the documentation.",
     "completion": "Print the completion script of a shell.",
