@@ -10,10 +10,11 @@ from pathlib import Path
 import click
 import pytest
 
-from bench.__main__ import EXIT_CODES, INTERNAL_ERROR, INTERRUPTED
+from bench.__main__ import INTERNAL_ERROR, INTERRUPTED
 from bench.cli.group import VERBS, program
 from bench.cli.guide import pages
 from bench.cli.session import Session
+from bench.exit_codes import EXIT_CODES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

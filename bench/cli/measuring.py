@@ -22,6 +22,7 @@ from bench.cli.request import (
     chosen_threads,
 )
 from bench.cli.session import Session
+from bench.exit_codes import SIGNAL_EXIT, exit_code
 from bench.recorded import recorded
 from roofline.archive.disk import check_writable
 from roofline.archive.document import encode
@@ -31,7 +32,7 @@ from roofline.archive.revision import revision
 from roofline.archive.store import save
 from roofline.errors import NothingMeasured, ResultsError, RooflineError
 from roofline.host import host_caveats, memory_budget_bytes, read_environment, read_machine, usable_cpus
-from roofline.measurement.interruption import CAUGHT, Interruption, Signals, interruptible
+from roofline.measurement.interruption import Interruption, Signals, interruptible
 from roofline.measurement.lock import Hold, lock_folder, machine_lock
 from roofline.measurement.message import PlanRequest
 from roofline.measurement.plan import Plan
@@ -39,11 +40,6 @@ from roofline.model.final import rejudged
 from roofline.model.run import Record, Run
 from roofline.plotting.summary import tables
 from roofline.plotting.text import printable
-
-FAILED = 6
-FATAL_KINDS = frozenset({"wrong", "crashed", "hung", "oom", "raised", "codegen", "invalid"})
-"""Kinds of failure that the exit code tells of; a `skipped` point is no failure of anything."""
-SIGNAL_EXIT = {number.name: 128 + number for number in CAUGHT}
 
 
 def measure(session: Session, request: Request) -> int:
@@ -232,13 +228,6 @@ def tell(run: Run, session: Session, json: bool) -> None:
             session.note(f"{caveat.code}: {caveat.message}")
     else:
         session.show(tables(run))
-
-
-def exit_code(run: Run) -> int:
-    """Return what the program exits with after this run: a signal first, then what failed, else 0."""
-    if run.reason in SIGNAL_EXIT:
-        return SIGNAL_EXIT[run.reason]
-    return FAILED if any(failure.kind in FATAL_KINDS for failure in run.failures) else 0
 
 
 def _launcher() -> Callable[..., Run]:

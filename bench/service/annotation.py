@@ -36,7 +36,7 @@ class Annotation:
         return f"::{self.level} title={title}::{_in_message(message)}"
 
 
-def annotations(judgement: Judgement, fatal_kinds: Iterable[str]) -> list[Annotation]:
+def annotations_of(judgement: Judgement, fatal_kinds: Iterable[str]) -> list[Annotation]:
     """Return at most MOST annotations, errors first: one for each rule and result, one for each kind of failure.
 
     `fatal_kinds` are the kinds of failure that count. What finds no room is counted in the last annotation.

@@ -25,6 +25,8 @@ _NAME = MAX_LABEL
 """Characters of a wrong name that a message repeats."""
 LISTED = 8
 """Runs that a message names at most, the newest."""
+ARTEFACTS = "ci"
+"""The folder among the results in which no machine's runs are, but what CI services read of one."""
 _SEE = "see `python -m bench list runs`"
 _MEASURE = "measure one with `python -m bench all`, or name the folder with --results DIR"
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
@@ -93,7 +95,8 @@ class Entry(Value, frozen=True, kw_only=True):
 
 def runs(results: Path) -> list[Entry]:
     """Return every run file and every journal left behind, oldest first. A file that is broken says so in `error`."""
-    saved = [path for path in results.glob("*/*.json") if path.name != BASELINES]
+    files = [path for path in results.glob("*/*.json") if path.parent.name != ARTEFACTS]
+    saved = [path for path in files if path.name != BASELINES]
     entries = [_entry(path) for path in [*saved, *results.glob(f"*/*{SUFFIX}")]]
     return sorted(entries, key=lambda entry: (entry.id, str(entry.path)))
 

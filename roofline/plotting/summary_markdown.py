@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from roofline.compare.ruling import found_text
 from roofline.model.grade import grade_of
-from roofline.model.outcome import RESULTS, Outcome
+from roofline.model.outcome import Outcome
 from roofline.model.run import Run
+from roofline.plotting.gate_table import counts
 from roofline.plotting.kernel_tables import kernel_tables
 from roofline.plotting.summary import caveats_table, failures_table, machine_table
 from roofline.plotting.table import Column, Row, Table, to_markdown
@@ -35,7 +36,7 @@ def summary_markdown(
     tail = _tail(files)
     tables = [
         machine_table(run),
-        gate_table(outcomes),
+        verdict_table(outcomes),
         *kernel_tables(run),
         failures_table(run),
         caveats_table(run),
@@ -48,23 +49,30 @@ def summary_markdown(
     return next((page for page in pages if _size(page) <= limit_bytes), "")
 
 
-def gate_table(outcomes: Sequence[Outcome]) -> Table:
-    """Return what each rule said of each point, what did not pass first."""
-    columns = (Column("result"), Column("rule"), Column("point"), Column("message", wraps=True))
+def verdict_table(outcomes: Sequence[Outcome]) -> Table:
+    """Return what each rule found at each point, and why it did not pass; the worst first."""
+    columns = tuple(map(Column, ("result", "rule", "point", "found", "limit", "why")))
     ordered = sorted(outcomes, key=lambda outcome: WORST_FIRST.get(outcome.result, 0))
-    rows = [(outcome.result, outcome.rule, outcome.point, outcome.message) for outcome in ordered]
+    rows = [
+        (
+            outcome.result,
+            outcome.rule,
+            outcome.point,
+            "-" if outcome.found is None else found_text(outcome.found, outcome.interval, outcome.unit),
+            f"{outcome.limit:g} {outcome.unit}".strip(),
+            "" if outcome.result == "passed" else outcome.message,
+        )
+        for outcome in ordered
+    ]
     return Table("Gate", columns, (tuple(tuple(map(printable, row)) for row in rows),))
 
 
 def verdict_line(outcomes: Sequence[Outcome]) -> str:
-    """Write how the gate ended, e.g. `failed: 3 rules at 12 points: 1 failed, 11 passed`."""
+    """Write how the gate ended, e.g. `gate failed (11 passed, 1 failed, 0 inconclusive)`."""
     if not outcomes:
-        return "no rules: a report, and no gate"
-    counts = Counter(outcome.result for outcome in outcomes)
-    worst = min(counts, key=lambda result: WORST_FIRST.get(result, 0))
-    rules = len({outcome.rule for outcome in outcomes})
-    points = ", ".join(f"{counts[result]} {result}" for result in sorted(RESULTS) if counts[result])
-    return f"{worst}: {rules} rule{'' if rules == 1 else 's'}, {len(outcomes)} checks: {points}"
+        return "a report, no gate"
+    worst = min((outcome.result for outcome in outcomes), key=lambda result: WORST_FIRST.get(result, 0))
+    return f"gate {worst} ({counts(outcomes)})"
 
 
 def fitted(tables: Sequence[Table], room_bytes: int) -> list[str]:
@@ -123,7 +131,9 @@ def _cut(table: Table) -> Table:
     def row(cells: Row) -> Row:
         return tuple(elided(cell, CELL_LENGTH) for cell in cells)
 
-    return replace(table, title=elided(table.title, CELL_LENGTH), groups=tuple(tuple(map(row, group)) for group in table.groups))
+    return replace(
+        table, title=elided(table.title, CELL_LENGTH), groups=tuple(tuple(map(row, group)) for group in table.groups)
+    )
 
 
 def _size(text: str) -> int:
