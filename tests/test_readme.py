@@ -26,7 +26,7 @@ TEST = ".venv/bin/python -m pytest"
 def commands(text: str) -> list[str]:
     """Return what follows `python -m bench` or `roofline` in code, up to the end of the code or a shell operator."""
     code = [*re.findall(r"`([^`\n]+)`", text), *re.findall(r"^```[a-z]*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)]
-    called = re.compile(r"(?:python -m bench|(?<!from )\broofline) ([a-z][^\n|>;)&]*)")
+    called = re.compile(r"(?:python -m bench|(?<!from )\broofline) ([a-z](?:'[^'\n]*'|[^\n'|>;)&])*)")
     return [found[1].strip().rstrip('"') for piece in code for found in called.finditer(piece)]
 
 
