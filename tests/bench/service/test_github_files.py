@@ -41,6 +41,8 @@ def test_no_value_sets_another_output(run: Run, tmp_path: Path, text: str) -> No
     file = tmp_path / "output"
     write_outputs(Judgement(replace(run, id=text)), {"GITHUB_OUTPUT": str(file)})
     assert set(outputs(file.read_text())) == {"run-id", "grade", "result", "exit-code"}
+    assert file.read_bytes().count(b"\n") == len(file.read_text().splitlines()) == 12
+    assert file.stat().st_size < 4000
 
 
 def test_an_end_that_a_value_holds_is_not_used() -> None:

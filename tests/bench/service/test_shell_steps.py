@@ -141,7 +141,7 @@ def test_a_run_is_judged_and_told_without_any_token(runner: Runner, rules: str, 
     ],
 )
 def test_an_input_is_never_a_command_nor_an_option(runner: Runner, text: str) -> None:
-    runner.measure(rules=f"{text}\nsecond", results="folder", baseline=text, plan=text)
+    runner.measure(rules=f"{text}\r\n\nsecond", results="folder", baseline=text, plan=text)
     (words,) = runner.calls
     assert words[-3:] == ["--", text, "second"]
     assert words[words.index("--plan") + 1] == words[words.index("--baseline") + 1] == text
