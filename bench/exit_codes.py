@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from roofline.errors import (
     ArchiveError,
     CodegenError,
@@ -15,7 +17,9 @@ from roofline.errors import (
     WrongResult,
 )
 from roofline.measurement.interruption import CAUGHT
-from roofline.model.run import Run
+
+if TYPE_CHECKING:  # its types need a library for which `--help` does not wait
+    from roofline.model.run import Run
 
 EXIT_CODES = {
     UsageError: 2,
