@@ -134,8 +134,7 @@ class KernelProbe:
         own_work = kernel.own_work_of(n, point.dtype)
         self._check_memory(own_work.footprint_bytes)
         level = point.level or level_of(own_work.footprint_bytes, point.threads, self.levels)
-        capacity = with_reading(core_capacity(self.levels, point.threads), ceilings)
-        subject = prepare(kernel, n, point.dtype, self.stage.team, point.threads, capacity)
+        subject = self.prepared(kernel, n, point, ceilings)
         register = subject.register()
         return Ready(
             subject=subject,
@@ -146,6 +145,11 @@ class KernelProbe:
             register=register,
             own=self._own_ceiling(ceilings, point, level, work, register),
         )
+
+    def prepared(self, kernel: Kernel, n: int, point: KernelPoint, ceilings: Ceilings) -> Subject:
+        """Return a kernel of this size, compiled, checked and placed; reading its assembly takes longer than that."""
+        capacity = with_reading(core_capacity(self.levels, point.threads), ceilings)
+        return prepare(kernel, n, point.dtype, self.stage.team, point.threads, capacity)
 
     def _check_memory(self, footprint_bytes: int) -> None:
         """Raise MeasurementError when a kernel's data, made once and placed once, exceeds the memory budget."""

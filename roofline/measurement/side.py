@@ -18,7 +18,7 @@ from roofline.host import numa_nodes_of
 from roofline.kernels.registry import kernel_named
 from roofline.kernels.user_files import load_user_files
 from roofline.measurement.compute import ComputeProbe
-from roofline.measurement.measure import KernelProbe, Ready
+from roofline.measurement.measure import KernelProbe
 from roofline.measurement.memory import MemoryProbe
 from roofline.measurement.message import (
     Began,
@@ -34,6 +34,7 @@ from roofline.measurement.plan import KernelPoint
 from roofline.measurement.probe import Sampler, stage_for
 from roofline.measurement.process import die_with_launcher
 from roofline.measurement.sampling import calibrate
+from roofline.measurement.subject import Subject
 from roofline.measurement.team import Team, pin_library_threads
 from roofline.measurement.worker import die_first_for_want_of_memory, kind_of
 from roofline.model.ceilings import MemoryCeiling
@@ -94,11 +95,12 @@ class Bench:
         )
 
     def made_ready(self, points: Sequence[KernelPoint], heartbeat: Callable[[int], None]) -> list[Stand]:
-        """Make all points ready, with the roofs that the rehearsals agreed on. Raises what `KernelProbe.ready` does."""
-        stands = []
+        """Make all points ready, with the roofs that the rehearsals agreed on. Raises what `prepare` does."""
+        subjects = []
         for place, point in enumerate(points):
             heartbeat(place)
-            stands.append(self.probe.ready(kernel_named(point.kernel), point, self.request.ceilings))
+            assert point.n is not None  # the rehearsals have agreed on it
+            subjects.append(self.probe.prepared(kernel_named(point.kernel), point.n, point, self.request.ceilings))
         roofs = [self.request.ceilings.named(rehearsed.ceiling) for rehearsed in self.request.rehearsed]
         # The largest working set first: a later one would move the memory that earlier samplers use.
         needs = {roof.name: roof.working_set_bytes if isinstance(roof, MemoryCeiling) else 0 for roof in roofs if roof}
@@ -109,15 +111,16 @@ class Bench:
             assert roof is not None  # it has just been found
             samplers[name] = self.probe.roof_sampler(roof)
         return [
-            Stand(ready, samplers.get(roof.name) if roof else None) for ready, roof in zip(stands, roofs, strict=True)
+            Stand(subject, samplers.get(roof.name) if roof else None)
+            for subject, roof in zip(subjects, roofs, strict=True)
         ]
 
 
 class Stand:
     """One kernel beside its roof, ready to be timed as often as asked."""
 
-    def __init__(self, ready: Ready, roof: Sampler | None) -> None:
-        self.subject = ready.subject
+    def __init__(self, subject: Subject, roof: Sampler | None) -> None:
+        self.subject = subject
         self.roof = roof
 
     def timed(self, counted: int, made: int) -> Timed:

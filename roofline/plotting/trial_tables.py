@@ -88,17 +88,15 @@ def _row(trial: Trial, point: TrialPoint, verdict: Verdict) -> Row:
 
 
 def _said(trial: Trial, point: TrialPoint, verdict: Verdict) -> str:
-    if not verdict.pairs[0] or verdict.reason in ("NOISY", "BUSY", "FEW"):
-        return verdict.verdict
-    if point.control == "same":
-        return "held" if verdict.verdict not in ("slower", "faster") else "differs"
-    if point.control == "slower":
+    if point.control and verdict.pairs[0] == trial.profile.screen_pairs and verdict.reason != "NOISY":
+        if point.control == "same":
+            return "held" if verdict.verdict not in ("slower", "faster") else "differs"
         return "noticed" if verdict.screened == "slower" else "missed"
     return f"same within {100 * trial.profile.same_within:.0f} %" if verdict.verdict == "same" else verdict.verdict
 
 
 def _notes(trial: Trial, point: TrialPoint, verdict: Verdict) -> Iterator[str]:
-    if verdict.reason and not (point.control and verdict.reason == "WIDE"):
+    if verdict.reason and _said(trial, point, verdict) == "inconclusive":
         why = REASONS[verdict.reason]
         yield why if verdict.reason != "FEW" or trial.reason is None else f"{why} ({trial.reason})"
     if point.base.digest == point.head.digest and not point.control:
