@@ -42,6 +42,7 @@ FOREIGN = {
     "numpy": ("roofline.host", "roofline.codegen", "roofline.kernels", "roofline.measurement", *READING_WING, "bench"),
     "scipy": ("roofline.host", "roofline.codegen", "roofline.kernels", "roofline.measurement", *READING_WING, "bench"),
     "pandas": ("roofline.plotting.table", "roofline.archive.export"),
+    "pyarrow": ("roofline.archive.export",),
     "matplotlib": ("roofline.plotting.figure",),
     "textalloc": ("roofline.plotting.figure",),
     "plotly": ("roofline.plotting.report",),

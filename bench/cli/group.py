@@ -21,6 +21,8 @@ VERBS = {
     "list": "List kernels, instruction sets or saved runs.",
     "show": "Show a saved run.",
     "verify": "Derive every number of a run again from its raw samples.",
+    "export": "Write a saved run in another tool's format.",
+    "import": "Show a benchmark file of another tool, under a roof of ours if you like.",
     "plot": "Draw the roofline of a saved run.",
     "guide": "Read the documentation.",
     "completion": "Print the completion script of a shell.",
