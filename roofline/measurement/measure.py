@@ -68,6 +68,7 @@ class Ready:
     level: str
     """Memory level that holds the footprint."""
     register: str | None
+    assembly_digest: str
     own: Ceiling | None
     """The ceiling that binds code of this register width."""
 
@@ -118,6 +119,7 @@ class KernelProbe:
             error=subject.error,
             tolerance=subject.tolerance,
             vector_register=ready.register,
+            assembly_digest=ready.assembly_digest,
             stopped=taken.stopped,
             compiled=kernel.compiled,
             evidence=replace(note.evidence(data), changed=changes(before, process_state(self.stage.team))),
@@ -136,15 +138,16 @@ class KernelProbe:
         level = point.level or level_of(own_work.footprint_bytes, point.threads, self.levels)
         capacity = with_reading(core_capacity(self.levels, point.threads), ceilings)
         subject = prepare(kernel, n, point.dtype, self.stage.team, point.threads, capacity)
-        register = subject.register()
+        seen = subject.seen()
         return Ready(
             subject=subject,
             n=n,
             work=work,
             own_work=own_work,
             level=level,
-            register=register,
-            own=self._own_ceiling(ceilings, point, level, work, register),
+            register=seen.register,
+            assembly_digest=seen.digest,
+            own=self._own_ceiling(ceilings, point, level, work, seen.register),
         )
 
     def _check_memory(self, footprint_bytes: int) -> None:
