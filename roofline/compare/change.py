@@ -19,12 +19,15 @@ launches, and once more in the roof's blocks beside the kernel, whose distance f
 counts. Of each such group the median rates' logarithms give a sum of squares around their mean and one degree of
 freedom less than values; pooled over both sides, sigma^2 = squares / freedom, and
 
-    h = t(freedom, 0.975) * sqrt(2) * sigma
+    h = t(freedom, 0.975) * sqrt(errors) * sigma
 
-is the half-width for launches, by Student's quantile because sigma itself comes from few. Paired values are free of the
-clock, so for arithmetic and for caches that a core has to itself the rates are per cycle, each run around its own mean.
-Raw times have the clock in them: rates per second, both runs around one mean. Without any two launches of one code
-sigma is ASSUMED.
+is the half-width for launches, by Student's quantile because sigma itself comes from few. Raw times have the clock in
+them: rates per second, both runs around one mean, and two errors, one for each launch of the kernel. Paired values are
+free of the clock: for arithmetic and for caches that a core has to itself the rates are per cycle, each run around its
+own mean, and what is left is how each code lay: four errors, since the roof beside the kernel has its own. Levels that
+cores share are slowed by neighbours, who slow kernel and roof alike: rates per second, each run around its own mean,
+which is more than what is left of it in the ratio, and two errors. Without any two launches of one code sigma is
+ASSUMED.
 
 **Together**, distances from the estimate are added as independent ones are, sqrt(inside^2 + h^2), on the logarithmic
 scale and for each end by itself (Zou and Donner, "Construction of confidence limits about effect measures", 2008).
@@ -237,7 +240,7 @@ def _reason(before: Measurement, after: Measurement, chosen: Ratio | None) -> st
         return "no roof to compare with"
     counts = [len(measurement.samples_s) for measurement in (before, after)]
     if min(counts) < FEWEST:
-        return f"{counts[0]} and {counts[1]} samples, {FEWEST} are needed"
+        return f"{counts[0]} and {counts[1]} samples, {FEWEST} needed"
     return ""
 
 
