@@ -11,13 +11,13 @@ lies in [y1 / x2, y2 / x1]. (Neighbouring blocks share one roof sample, so that 
 Six samples reach 96.9 % on a side instead of 97.5 %: two such sides cover 93.8 %, which `confidence` says.
 
 **Between runs.** Each kernel was timed in one process. Where its memory and code lay, and how the host was then, is the
-same for all samples inside, so these cannot tell it; to take them for repetitions is what gives 15 to 39 % false
-alarms (Kalibera and Jones, 2013; Mytkowicz et al., "Producing wrong data without doing anything obviously wrong!",
-2009). With ln time = ln true time + e, e of variance sigma^2 by launch, the difference of two launches has
-2 sigma^2. An estimate of sigma is what the same code did in several launches: the kernel's own ceiling in each of its
-launches, and once more in the roof's blocks beside the kernel, whose distance from the archived ceiling thereby
-counts. Of each such group the median rates' logarithms give a sum of squares around their mean and one degree of
-freedom less than values; pooled over both sides, sigma^2 = squares / freedom, and
+same for all samples inside, so these cannot tell it, and whoever takes them for repetitions of the whole raises false
+alarms (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013; Mytkowicz et al., "Producing wrong data
+without doing anything obviously wrong!", 2009). With ln time = ln true time + e, e of variance sigma^2 by launch, the
+difference of two launches has 2 sigma^2. An estimate of sigma is what the same code did in several launches: the
+kernel's own ceiling in each of its launches, and once more in the roof's blocks beside the kernel, whose distance from
+the archived ceiling thereby counts. Of each such group the median rates' logarithms give a sum of squares around their
+mean and one degree of freedom less than values; pooled over both sides, sigma^2 = squares / freedom, and
 
     h = t(freedom, 0.975) * sqrt(errors) * sigma
 
@@ -161,10 +161,7 @@ def verdict_of(interval: tuple[float, float], within: float = WITHIN) -> str:
 
 
 def ratio_of(before: Sequence[float], after: Sequence[float], launches: float) -> Ratio:
-    """Return median(after) / median(before) with its interval, widened by `launches`, a half-width of its logarithm.
-
-    The values are rates: what is twice as high is twice as fast.
-    """
+    """Return median(after) / median(before) with its interval, widened by `launches`, a half-width of its logarithm."""
     speedup = median(after) / median(before)
     sides = [_interval(values) for values in (before, after)]
     inside = widened = confidence = None
@@ -190,8 +187,8 @@ def _ratios(
     if alike and ours and theirs:
         paired = ratio_of(ours, theirs, half_width(before, after, before_run, after_run, True, across))
     if not across:
-        rates = [[1 / sample_s for sample_s in side.samples_s] for side in (before, after)]
-        time = ratio_of(*rates, half_width(before, after, before_run, after_run, False))
+        launches = half_width(before, after, before_run, after_run, False)
+        time = ratio_of(after.samples_s, before.samples_s, launches)  # the other way round: times, no rates
     return paired, time
 
 
