@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,13 +86,16 @@ def _panels(comparison: Comparison) -> tuple[str, list[Panel]]:
     dtype = "f64" if "f64" in dtypes else dtypes[0]
     chosen = [point for point in drawable if point.before.dtype == dtype]
     counts = sorted({point.before.threads for point in chosen})
-    numbers: dict[tuple[str, int, str], int] = {}
+    numbers: dict[tuple[str, str, int], int] = {}  # as in the figure of one run, for a kernel in a level
     panels = []
     for threads in dict.fromkeys((counts[0], counts[-1])):
-        moves = []
+        moves: list[Move] = []
+        seen: Counter[tuple[str, str]] = Counter()
         for point in chosen:
             if point.before.threads == threads:
-                key = (point.before.kernel, point.before.n, point.before.level)
+                place = (point.after.kernel, point.after.level)
+                seen[place] += 1
+                key = (*place, seen[place])
                 move = _move(point, numbers.setdefault(key, len(numbers) + 1), comparison.across)
                 moves += [move] if move else []
         drawn = [side for move in moves for side in (move.before, move.after)]
@@ -176,12 +180,16 @@ def _span(scene: Scene) -> Span:
 
 def _foot(figure: Figure, comparison: Comparison, dtype: str, panels: Sequence[Panel]) -> list[str]:
     shown = {id(move.measurement) for panel in panels for move in panel.moves}
-    missing = [point_name(point.after) for point in comparison.points if id(point.after) not in shown]
+    missing = [point for point in comparison.points if id(point.after) not in shown]
+    threads = {panel.scene.threads for panel in panels}
+    here = [point for point in missing if point.after.dtype == dtype and point.after.threads in threads]
     paragraphs = lines(comparison)
-    if missing:
-        paragraphs.append(
-            f"Not drawn (another dtype or thread count, no flops, or no sound number): {', '.join(missing)}"
-        )
+    if here:
+        named = ", ".join(point_name(point.after) for point in here)
+        paragraphs.append(f"Not drawn, for want of flops or of a sound number on both sides: {named}")
+    if elsewhere := Counter(f"{p.after.dtype} ×{p.after.threads}" for p in missing if p not in here):
+        counted = ", ".join(f"{count} of {where}" for where, count in elsewhere.items())
+        paragraphs.append(f"Not drawn, of other dtypes and thread counts: {counted}")
     paragraphs += comparison.remarks
     return [
         line

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch
 
 from roofline.compare.change import Change
 from roofline.model.measurement import Measurement
 from roofline.plotting.figure import style
-from roofline.plotting.figure.label_places import Line, Place
+from roofline.plotting.figure.label_places import Line, Place, Places
 from roofline.plotting.figure.marker import Palette, draw_marker
 from roofline.plotting.figure.numbers import write_numbers
 from roofline.plotting.figure.panel import Scene, draw_roofs
@@ -22,8 +22,7 @@ from roofline.plotting.figure.span import Span
 LEAST_ARROW_PX = 2.0 * style.MARKER_PX
 """Of a shorter way between two markers nothing could be seen."""
 BENDS = (0.0, 0.16, -0.16, 0.30, -0.30, 0.44, -0.44)
-"""Arrows that begin at one intensity are bent apart: how far each, in shares of its length."""
-SAME_PLACE_PX = 8.0
+"""How far an arrow may be bent, in shares of its length, the least first."""
 
 
 @dataclass(frozen=True)
@@ -71,17 +70,22 @@ def _place(point: Point) -> Place:
 
 
 def _bends(moves: Sequence[Move], span: Span) -> list[float]:
-    """Return how far each arrow is bent: those at one intensity, longest first straight, each to another side."""
-    lengths = [Line(*(span.pixel(*place) for place in move.places)).length for move in moves]
-    taken: Counter[int] = Counter()
+    """Return how far each arrow is bent: as little as lets it pass other markers and the arrows that are shorter."""
+    pixels = [[span.pixel(*place) for place in move.places] for move in moves]
     bends = [0.0] * len(moves)
-    for index in sorted(range(len(moves)), key=lambda k: lengths[k]):
-        if lengths[index] < LEAST_ARROW_PX:
-            continue
-        column = round(span.pixel(*moves[index].places[0])[0] / SAME_PLACE_PX)
-        bends[index] = BENDS[taken[column] % len(BENDS)]
-        taken[column] += 1
+    middles: list[Place] = []
+    for index in sorted(range(len(moves)), key=lambda k: Line(*pixels[k]).length):
+        others = [place for k, both in enumerate(pixels) if k != index for place in both]
+        around = np.array([*others, *middles]).reshape(-1, 2)
+        paths = {bend: _path(moves[index], bend, span) for bend in BENDS}
+        bends[index] = min(BENDS, key=lambda bend: _hits(paths[bend], around))
+        middles += [line.end for line in paths[bends[index]][:1]]
     return bends
+
+
+def _hits(path: Sequence[Line], around: Places) -> int:
+    """Return how many of the places an arrow touches."""
+    return sum(int((line.distances(around) < style.MARKER_PX).sum()) for line in path)
 
 
 def _path(move: Move, bend: float, span: Span) -> list[Line]:
