@@ -98,7 +98,7 @@ def compared(
         points=points,
         only_before=chosen.only_before,
         only_after=chosen.only_after,
-        remarks=tuple(_remarks(before, after, across, points)),
+        remarks=(*_remarks(before, after, across, points), *_of_other_sizes(chosen)),
     )
 
 
@@ -163,6 +163,18 @@ def _remarks(before: Run, after: Run, across: bool, points: Sequence[ComparedPoi
         )
     if same := [point_name(point.before) for point in points if point.change.same_code]:
         yield f"{SAME_CODE}: {_few(same)}"
+
+
+def _of_other_sizes(chosen: Matched) -> Iterator[str]:
+    """Yield a remark on points that only their n keeps apart: sizes that follow from measured levels vary by run."""
+    after = {(m.kernel, m.dtype, m.threads, m.level): m.n for m in chosen.only_after}
+    apart = [
+        f"{point_name(m)} and n={after[place]}"
+        for m in chosen.only_before
+        if (place := (m.kernel, m.dtype, m.threads, m.level)) in after
+    ]
+    if apart:
+        yield f"{len(apart)} points differ in n alone: {_few(apart)}; measure both runs with the same --size"
 
 
 def _moves_other_bytes(point: ComparedPoint) -> bool:

@@ -53,7 +53,8 @@ def draw_change_key(axes: Axes, moves: Sequence[Move], across: bool, palette: Pa
             y_px += FAMILY_GAP_PX
             family = move.after.family
         draw_marker(axes, (4.0, y_px), move.after, palette, hollow=False)
-        _line(axes, cells, edges, widths, y_px, style.INK, "key entry")
+        colour = style.INK if move.is_beyond_noise else style.MUTED
+        _line(axes, cells, edges, widths, y_px, colour, "key entry")
         y_px += style.LINE_PX
 
 

@@ -150,8 +150,8 @@ def _head(figure: Figure, comparison: Comparison) -> None:
     runs = f"Before: {_named(comparison.before)}. After: {_named(comparison.after)}."
     put(figure, (style.MARGIN_PX, 38), runs, style.NORMAL_PX, style.MUTED)
     legend = (
-        "Hollow: before. Filled: after. Solid arrow: the interval lies beyond 1 by more than 1 %. Dashed: it does not. "
-        "Roofs: those of after."
+        "Hollow: before. Filled: after. Solid arrow: the interval lies beyond 1 by more than 1 %; dashed: it does not; "
+        "none: too short. Roofs: after."
     )
     if comparison.across:
         legend = legend.replace("before.", "before, at its percent of the roof.", 1)
