@@ -73,6 +73,8 @@ class Ratio(Value, frozen=True, kw_only=True):
     """The same widened by what launches differ by."""
     confidence: float | None
     """What `inside` covers at least."""
+    launch_noise: float
+    """By how much launches may differ (0.03 is 3 %), at 95 % confidence."""
 
 
 class Change(Value, frozen=True, kw_only=True):
@@ -96,8 +98,6 @@ class Change(Value, frozen=True, kw_only=True):
     """By percent of roof; None where the sides were not timed beside one and the same ceiling."""
     time: Ratio | None = None
     """By raw times; None where they must not be compared."""
-    launch_noise: float | None = None
-    """Half-width by which launches may differ (0.03 is 3 %), as far as `interval` is widened by it."""
     source: str = ""
     """`same source`, `code changed`, or empty where a run does not say."""
     same_code: bool | None = None
@@ -144,7 +144,6 @@ def change_of(
         within=within,
         paired=paired,
         time=time,
-        launch_noise=_noise(before, after, before_run, after_run, paired is not None, across),
         source=_source(before, after),
         same_code=same_code,
     )
@@ -170,7 +169,8 @@ def ratio_of(before: Sequence[float], after: Sequence[float], launches: float) -
         low, high = hypot(log(speedup / inside[0]), launches), hypot(log(inside[1] / speedup), launches)
         widened = speedup * exp(-low), speedup * exp(high)
         confidence = _confidence(len(before)) * _confidence(len(after))
-    return Ratio(speedup=speedup, inside=inside, interval=widened, confidence=confidence)
+    noise = exp(launches) - 1
+    return Ratio(speedup=speedup, inside=inside, interval=widened, confidence=confidence, launch_noise=noise)
 
 
 def _ratios(
@@ -219,12 +219,6 @@ def _confidence(count: int) -> float:
 def _smallest_effect(speedup: float, interval: tuple[float, float]) -> float:
     apart = max(speedup / interval[0], interval[1] / speedup)
     return apart * (1 + MARGIN) - 1
-
-
-def _noise(
-    before: Measurement, after: Measurement, before_run: Run, after_run: Run, paired: bool, across: bool
-) -> float | None:
-    return exp(half_width(before, after, before_run, after_run, paired, across)) - 1
 
 
 def _reason(before: Measurement, after: Measurement, chosen: Ratio | None) -> str:

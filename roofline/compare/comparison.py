@@ -32,6 +32,14 @@ class ComparedPoint(Value, frozen=True, kw_only=True):
     after_derived: Derived | None
     change: Change
 
+    @property
+    def before_under_roof_after(self) -> Derived | None:
+        """What follows from the side before, were it at its percent of the other machine's roof; None without both."""
+        one, other, speedup = self.before_derived, self.after_derived, self.change.speedup
+        if one is None or other is None or not speedup:
+            return None
+        return replace(one, flop_per_s=other.flop_per_s / speedup, flop_per_byte=other.flop_per_byte)
+
 
 class Comparison(Value, frozen=True, kw_only=True):
     """Two runs, point by point."""

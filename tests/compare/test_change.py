@@ -160,7 +160,7 @@ def test_launches_of_the_ceiling_that_differ_hide_a_small_change() -> None:
     noisy = changed(*two_runs(3, time=0.9, launch_spread=0.08))
     assert quiet.verdict == "faster"
     assert noisy.verdict == "inconclusive"
-    assert quiet.launch_noise < 0.02 < 0.10 < noisy.launch_noise
+    assert quiet.paired.launch_noise < 0.02 < 0.10 < noisy.paired.launch_noise
     assert quiet.smallest_effect < 0.1 < noisy.smallest_effect
 
 
@@ -218,7 +218,7 @@ def test_nothing_known_of_launches_is_not_taken_for_quiet() -> None:
     assert before.measurements[0].ceiling == CEILING
     change = changed(before, after)
     assert change.verdict == "inconclusive"
-    assert change.launch_noise > 0.08
+    assert change.time.launch_noise > 0.08
 
 
 def test_false_alarms_are_rare_and_changes_of_a_fifth_are_found() -> None:

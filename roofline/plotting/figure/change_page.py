@@ -9,11 +9,11 @@ from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from msgspec.structs import replace
 
 from roofline.compare.comparison import ComparedPoint, Comparison
 from roofline.compare.match import point_name
 from roofline.errors import UsageError
+from roofline.model.ceilings import level_order
 from roofline.model.run import Run
 from roofline.plotting.ceiling_label import threads_text
 from roofline.plotting.change_tables import lines
@@ -105,12 +105,10 @@ def _panels(comparison: Comparison) -> tuple[str, list[Panel]]:
 
 def _move(point: ComparedPoint, number: int, across: bool) -> Move | None:
     """Return the point with both its places; across, the one before stands at its percent of the roof after."""
-    before, after = point.before_derived, point.after_derived
+    before = (across and point.before_under_roof_after) or point.before_derived
+    after = point.after_derived
     if before is None or after is None:
         return None
-    if across and point.change.speedup:
-        rate = after.flop_per_s / point.change.speedup
-        before = replace(before, flop_per_s=rate, flop_per_byte=after.flop_per_byte)
     return Move(Point(number, point.before, before), Point(number, point.after, after), point.change)
 
 
@@ -163,8 +161,11 @@ def _named(run: Run) -> str:
 
 
 def _palette(comparison: Comparison) -> Palette:
-    both = replace(comparison.after, measurements=(*comparison.after.measurements, *comparison.before.measurements))
-    return Palette.of(both)
+    after, before = Palette.of(comparison.after), Palette.of(comparison.before)
+    return Palette(
+        levels=tuple(sorted({*after.levels, *before.levels}, key=level_order)),
+        families=tuple(dict.fromkeys((*after.families, *before.families))),
+    )
 
 
 def _span(scene: Scene) -> Span:
