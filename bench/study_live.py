@@ -127,11 +127,9 @@ def main(same: int, slowed: int, out: Path | None) -> None:
             kinds.setdefault(("5 % slower" if stretched else "same code", loaded), []).append(trial)
             defect = assay_defect(trial, verdicts_of(trial))
             said = told(trial)
-            click.echo(
-                f"{number + 1} of {same + slowed}: {trial.elapsed_s or 0:.0f} s, loaded: {loaded}, {stretched or 'same'}: "
-                f"{said['slowed']}, others {cell(said['others'])}{f'; {defect}' if defect else ''}",
-                err=True,
-            )
+            what = f"{stretched or 'same code'}, {'loaded' if loaded else 'no load'}, {trial.elapsed_s or 0:.0f} s"
+            both = f"{cell(said['slowed'])} / {cell(said['others'])}; {defect or 'controls held'}"
+            click.echo(f"{number + 1} of {same + slowed}: {what}: {both}", err=True)
     click.echo(
         "| trials | load | how many | kernels without a change | the slowed kernel | controls failed | seconds |"
     )

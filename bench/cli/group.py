@@ -20,6 +20,7 @@ VERBS = {
     "doctor": "Say what would make numbers measured here untrustworthy.",
     "list": "List kernels, instruction sets or saved runs.",
     "show": "Show a saved run.",
+    "compare": "Say what changed between two saved runs.",
     "verify": "Derive every number of a run again from its raw samples.",
     "export": "Write a saved run in another tool's format.",
     "import": "Show a benchmark file of another tool, under a roof of ours if you like.",

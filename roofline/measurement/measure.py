@@ -68,6 +68,7 @@ class Ready:
     level: str
     """Memory level that holds the footprint."""
     register: str | None
+    assembly_digest: str
     own: Ceiling | None
     """The ceiling that binds code of this register width."""
 
@@ -118,6 +119,7 @@ class KernelProbe:
             error=subject.error,
             tolerance=subject.tolerance,
             vector_register=ready.register,
+            assembly_digest=ready.assembly_digest,
             stopped=taken.stopped,
             compiled=kernel.compiled,
             evidence=replace(note.evidence(data), changed=changes(before, process_state(self.stage.team))),
@@ -135,15 +137,16 @@ class KernelProbe:
         self._check_memory(own_work.footprint_bytes)
         level = point.level or level_of(own_work.footprint_bytes, point.threads, self.levels)
         subject = self.prepared(kernel, n, point, ceilings)
-        register = subject.register()
+        seen = subject.seen()
         return Ready(
             subject=subject,
             n=n,
             work=work,
             own_work=own_work,
             level=level,
-            register=register,
-            own=self._own_ceiling(ceilings, point, level, work, register),
+            register=seen.register,
+            assembly_digest=seen.digest,
+            own=self._own_ceiling(ceilings, point, level, work, seen.register),
         )
 
     def prepared(self, kernel: Kernel, n: int, point: KernelPoint, ceilings: Ceilings) -> Subject:

@@ -87,6 +87,7 @@ class Bench:
             level=ready.level,
             digest=kernel.digest,
             vector_register=ready.register,
+            assembly_digest=ready.assembly_digest,
             error=subject.error,
             tolerance=subject.tolerance,
             footprint_bytes=ready.own_work.footprint_bytes,
