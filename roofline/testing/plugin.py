@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from roofline.testing.calls import Calls, Roofline
+    from roofline.testing.calls import Calls
+    from roofline.testing.fixture import Roofline
 
 _CALLS: pytest.StashKey[Calls] = pytest.StashKey()
 
@@ -71,7 +72,7 @@ def roofline(request: pytest.FixtureRequest) -> Roofline:
 
     `point.assert_at_least(percent_of_roof=55)` then fails, passes, or skips where that cannot be told.
     """
-    from roofline.testing.calls import Roofline
+    from roofline.testing.fixture import Roofline
 
     return Roofline(_calls(request.config), request)
 
