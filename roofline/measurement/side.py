@@ -30,6 +30,7 @@ from roofline.measurement.message import (
     side_request_from,
     to_line,
 )
+from roofline.measurement.pairing import Pairing
 from roofline.measurement.plan import KernelPoint
 from roofline.measurement.probe import Sampler, stage_for
 from roofline.measurement.process import die_with_launcher
@@ -62,7 +63,9 @@ class Bench:
         budget_bytes = plan.memory_budget_bytes
         most_bytes = 2**30 if budget_bytes is None else budget_bytes // plan.threads[-1]
         memory = MemoryProbe(self.stage)
-        self.probe = KernelProbe(self.stage, ComputeProbe(self.stage), memory, isas, request.levels, most_bytes)
+        compute = ComputeProbe(self.stage)
+        self.probe = KernelProbe(self.stage, compute, memory, isas, request.levels, most_bytes)
+        self.pairing = Pairing(self.stage, compute, memory, isas)
         self.request = request
 
     def rehearsed(self, point: KernelPoint) -> Rehearsed:
@@ -75,7 +78,7 @@ class Bench:
                 repeats = calibrate(lambda count: subject.take(count)[0], self.stage.sample_s)
                 subject.confirm(min(subject.take(repeats)[0] for _ in range(PROBES)) / repeats)
             if ready.own is not None:
-                self.probe.roof_sampler(ready.own).best(1)
+                self.pairing.roof_sampler(ready.own).best(1)
         except RooflineError as error:
             return _failed(point, kind_of(error), str(error))
         except (Exception, SystemExit, KeyboardInterrupt, GeneratorExit) as error:
@@ -110,7 +113,7 @@ class Bench:
             heartbeat(0)
             roof = self.request.ceilings.named(name)
             assert roof is not None  # it has just been found
-            samplers[name] = self.probe.roof_sampler(roof)
+            samplers[name] = self.pairing.roof_sampler(roof)
         return [
             Stand(subject, samplers.get(roof.name) if roof else None)
             for subject, roof in zip(subjects, roofs, strict=True)
