@@ -5,6 +5,7 @@ What passes here can be derived from, compared and drawn without dividing by zer
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -38,6 +39,7 @@ AMOUNT = (1, 2**63)
 MAX_LAUNCHES = 100
 REGISTERS = ("scalar", "xmm", "ymm", "zmm", "v")
 """What assembly calls the registers, single elements apart."""
+ASSEMBLY_DIGEST = re.compile(r"[0-9a-f]{16}")
 MAX_SAMPLES = 100_000
 """Samples of one ceiling or measurement."""
 
@@ -147,6 +149,9 @@ def measurement_defects(measurement: Measurement, path: str) -> Iterator[Defect]
         yield Defect(f"{path}.error", shown(error), f"at most the tolerance, {tolerance:g}, as it counts as right")
     if measurement.vector_register is not None and measurement.vector_register.split(" ")[0] not in REGISTERS:
         yield Defect(f"{path}.vector_register", shown(measurement.vector_register), f"one of {', '.join(REGISTERS)}")
+    digest = measurement.assembly_digest
+    if digest and not ASSEMBLY_DIGEST.fullmatch(digest):
+        yield Defect(f"{path}.assembly_digest", shown(digest), "16 hexadecimal digits, or nothing")
     for name, size in measurement.tiles.items():
         yield from _within(f"{path}.tiles.{shown(name)}", size, (0, AMOUNT[1]))
     if measurement.tolerance is not None and measurement.tolerance > MOST_TOLERANCE:

@@ -83,8 +83,8 @@ class KernelProbe:
         level = point.level or level_of(own_work.footprint_bytes, point.threads, self.levels)
         capacity = with_reading(core_capacity(self.levels, point.threads), ceilings)
         subject = prepare(kernel, n, point.dtype, self.stage.team, point.threads, capacity)
-        register = subject.register()
-        own = self._own_ceiling(ceilings, point, level, work, register)
+        seen = subject.seen()
+        own = self._own_ceiling(ceilings, point, level, work, seen.register)
         with subject.limits(), self.stage.witness.watch() as note:
             taken = self._alternate(subject, own, budget_s, note)
             note.wiped = subject.confirm(median(taken.samples_s))
@@ -109,7 +109,8 @@ class KernelProbe:
             clock_samples_hz=tuple(taken.clock_hz),
             error=subject.error,
             tolerance=subject.tolerance,
-            vector_register=register,
+            vector_register=seen.register,
+            assembly_digest=seen.digest,
             stopped=taken.stopped,
             compiled=kernel.compiled,
             evidence=replace(note.evidence(data), changed=changes(before, process_state(self.stage.team))),

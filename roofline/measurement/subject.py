@@ -17,6 +17,7 @@ from numba.np.numpy_support import as_dtype
 
 from roofline.codegen.assembly import assembly_of
 from roofline.codegen.call import address_of
+from roofline.codegen.fingerprint import assembly_digest
 from roofline.codegen.register import vector_register
 from roofline.errors import UsageError
 from roofline.kernels.capacity import UNKNOWN, Capacity
@@ -40,6 +41,16 @@ REFERENCE_S = 0.06
 
 
 @dataclass(frozen=True)
+class Seen:
+    """What the assembly of a kernel shows; nothing of a library call, which is not read."""
+
+    register: str | None = None
+    """The widest register that does its arithmetic in its deepest loops; None where there is none."""
+    digest: str = ""
+    """See `codegen.fingerprint`."""
+
+
+@dataclass(frozen=True)
 class Subject:
     """One kernel at one size, dtype and thread count, correct and ready. Make it with `prepare`."""
 
@@ -48,9 +59,8 @@ class Subject:
     threads: int
     error: float
     tolerance: float
-    register: Callable[[], str | None]
-    """Reads the assembly for the widest register that does its arithmetic in its deepest loops; returns None for a
-    library call or where there is none. It takes longer than compiling ahead should."""
+    seen: Callable[[], Seen]
+    """Reads the assembly once. It takes longer than compiling ahead should."""
     tiles: dict[str, int]
     """Sizes that it runs with, which follow from the caches."""
     output: np.ndarray | None
@@ -120,8 +130,9 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
         if returns:
             output, result = None, lambda: sink[0]
 
-        def register() -> str | None:
-            return vector_register(assembly_of(call, types), integers=dtype == "i8")
+        def seen() -> Seen:
+            assembly = assembly_of(call, types)
+            return Seen(vector_register(assembly, integers=dtype == "i8"), assembly_digest(assembly))
 
         address = address_of(call, types)
 
@@ -129,9 +140,7 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
             timed(address, repeats, CHAIN_TURNS, sink, out, *twins)
 
     else:
-
-        def register() -> str | None:
-            return None
+        seen = Seen
 
         def block(repeats: int, out: np.ndarray) -> None:
             out[0] = perf_counter_ns()
@@ -147,7 +156,7 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
     inputs = tuple(array for array in arrays if array is not output)
     constant, sums = constants(arrays if output is None and result is not None else arrays[1:])
     aftermath = Aftermath(f"{kernel.name} n={n} {dtype}", constant, sums, output, result, expected, tolerance)
-    return Subject(kernel, team, threads, error, tolerance, register, tiles, output, inputs, aftermath, block)
+    return Subject(kernel, team, threads, error, tolerance, seen, tiles, output, inputs, aftermath, block)
 
 
 def threading_layer() -> str | None:

@@ -63,6 +63,9 @@ class Measurement(Value, frozen=True, kw_only=True):
     """False for a call of a library, whose assembly is not read."""
     vector_register: str | None = None
     """Widest register that does the kernel's arithmetic in its assembly; None when it has none (a library call)."""
+    assembly_digest: str = ""
+    """Hash of the machine code as it ran, 16 hexadecimal digits; empty for a library call, and in runs before it was
+    kept. Names, labels, addresses and constants do not count."""
     evidence: Evidence | None = None
     """What the process, the system and the data were like meanwhile."""
     stopped: str = ""

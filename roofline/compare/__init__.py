@@ -1,0 +1,1 @@
+"""What changed between two runs, and whether the numbers can tell."""
