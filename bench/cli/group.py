@@ -19,6 +19,7 @@ VERBS = {
     "doctor": "Say what would make numbers measured here untrustworthy.",
     "list": "List kernels, instruction sets or saved runs.",
     "show": "Show a saved run.",
+    "compare": "Say what changed between two saved runs.",
     "verify": "Derive every number of a run again from its raw samples.",
     "plot": "Draw the roofline of a saved run.",
     "guide": "Read the documentation.",

@@ -30,8 +30,8 @@ sigma is ASSUMED.
 scale and for each end by itself (Zou and Donner, "Construction of confidence limits about effect measures", 2008).
 
 **Verdict.** `faster` and `slower` need an interval beyond MARGIN: how code happens to lie in memory moves times by as
-much without any improvement. `same` needs it within `within`. Anything else is `inconclusive`, and `smallest_effect` says
-what these runs would have shown. A stored run is no control measured beside: verdicts are about these two runs.
+much without any improvement. `same` needs it within `within`. Anything else is `inconclusive`, and `smallest_effect`
+says what these runs would have shown. A stored run is no control measured beside: verdicts are about these two runs.
 """
 
 from __future__ import annotations
@@ -116,8 +116,9 @@ def change_of(
     here (`match.refuse_unlike` does).
     """
     if before.work.flops != after.work.flops and not across:
+        flops = f"{before.work.flops} flops before and {after.work.flops} after"
         raise NotComparable(
-            f"{point_name(before)}: its declared work is {before.work.flops} flops before and {after.work.flops} after; "
+            f"{point_name(before)}: its declared work is {flops}; "
             "choose other kernels with --kernel, or compare percent of roof alone with --across"
         )
     paired, time = _ratios(before, after, before_run, after_run, across)
