@@ -21,6 +21,8 @@ VERBS = {
     "show": "Show a saved run.",
     "compare": "Say what changed between two saved runs.",
     "verify": "Derive every number of a run again from its raw samples.",
+    "gate": "Pass or fail a saved run by rules.",
+    "baseline": "Name the runs that others are held against.",
     "plot": "Draw the roofline of a saved run.",
     "guide": "Read the documentation.",
     "completion": "Print the completion script of a shell.",
