@@ -49,8 +49,8 @@ def command(
     """Name the runs that others are held against.
 
     `set NAME [RUN]` names a run (by default the last), and moves a name that exists; `show [NAME]` lists them;
-    `rm NAME` forgets a name and leaves the run. Names belong to the machine of their run. `gate --baseline NAME` compares with
-    one, and `baseline:NAME` names its run wherever a RUN is named.
+    `rm NAME` forgets a name and leaves the run. Names belong to the machine of their run. `gate --baseline NAME`
+    compares with one, and `baseline:NAME` names its run wherever a RUN is named.
     """
     if name is None and action != "show":
         raise UsageError(f"{action} needs a name: python -m bench baseline {action} NAME")

@@ -23,6 +23,7 @@ VERBS = {
     "verify": "Derive every number of a run again from its raw samples.",
     "gate": "Pass or fail a saved run by rules.",
     "baseline": "Name the runs that others are held against.",
+    "history": "Show how the kernels of a machine fared from run to run.",
     "plot": "Draw the roofline of a saved run.",
     "guide": "Read the documentation.",
     "completion": "Print the completion script of a shell.",
