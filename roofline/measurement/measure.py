@@ -16,7 +16,7 @@ from roofline.measurement.pairing import Pairing
 from roofline.measurement.plan import KernelPoint
 from roofline.measurement.probe import Stage
 from roofline.measurement.state import changes, process_state
-from roofline.measurement.subject import prepare
+from roofline.measurement.subject import Subject, prepare
 from roofline.model.ceilings import Ceiling, Ceilings
 from roofline.model.isa import Isa, isa_of_register
 from roofline.model.judging import notes_on
