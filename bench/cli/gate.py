@@ -66,7 +66,7 @@ def command(
         click.echo(json.dumps(document_of(found), indent=1, ensure_ascii=False))
     else:
         session.show([gate_table(found.outcomes)], markdown=style == "md")
-    _remark(session, found)
+    remark(session, found)
     return found.exit_code
 
 
@@ -86,7 +86,8 @@ def document_of(found: Judged) -> dict[str, Any]:
     }
 
 
-def _remark(session: Session, found: Judged) -> None:
+def remark(session: Session, found: Judged) -> None:
+    """Say on stderr how a gate ended, and of each of the first points that did not pass why."""
     if not found.run.complete:
         session.note(
             f"run {found.run.id} is incomplete ({found.run.reason or 'reason unknown'}): points may be missing"

@@ -25,6 +25,7 @@ VERBS = {
     "export": "Write a saved run in another tool's format.",
     "import": "Show a benchmark file of another tool, under a roof of ours if you like.",
     "gate": "Pass or fail a saved run by rules.",
+    "ci": "Measure and gate in a CI service, and tell it what came out.",
     "baseline": "Name the runs that others are held against.",
     "history": "Show how the kernels of a machine fared from run to run.",
     "plot": "Draw the roofline of a saved run.",
