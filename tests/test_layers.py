@@ -31,6 +31,7 @@ ABOVE = {
     "roofline.plotting": ("roofline.model", "roofline.archive", "roofline.compare"),
 }
 """What each room may import besides itself: the rooms above it in its wing."""
+ABOVE["roofline.testing"] = tuple(ABOVE)
 ABOVE["bench"] = tuple(ABOVE)
 READING_WING = ("roofline.archive", "roofline.compare", "roofline.plotting")
 
@@ -55,13 +56,14 @@ FOREIGN = {
         "roofline.measurement",
         "roofline.archive",
         "roofline.compare",
+        "roofline.testing",
         "bench",
     ),
     "psutil": ("roofline.host", "roofline.measurement", "bench.faults"),
     "archspec": ("roofline.host",),
     "threadpoolctl": ("roofline.kernels", "roofline.measurement"),
     "platformdirs": ("roofline.codegen", "roofline.kernels", "roofline.measurement"),
-    "pytest": ("bench.test_kernels", "bench.conftest"),
+    "pytest": ("roofline.testing", "bench.test_kernels", "bench.conftest"),
 }
 """Who may import which library; the longest name that fits decides. What is not here is imported by nobody."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isnan
 from pathlib import Path
 
 import click
@@ -18,6 +19,13 @@ from roofline.plotting.change_tables import comparison_tables, lines
 from roofline.plotting.text import markdown
 
 
+def _number(context: click.Context, option: click.Parameter, value: float) -> float:
+    """Return the value; a NaN lies within every range that click knows."""
+    if isnan(value):
+        raise click.BadParameter("nan is no number of percent.", context, option)
+    return value
+
+
 @click.command("compare", cls=Verb)
 @click.argument("before_name", metavar="BEFORE", shell_complete=completed)
 @click.argument("after_name", metavar="AFTER", shell_complete=completed)
@@ -30,12 +38,13 @@ from roofline.plotting.text import markdown
     help="Tables for the terminal, Markdown, one JSON object, or comma-separated values.",
 )
 @click.option("--json", "style", flag_value="json", help="The same as --format json.")
-@click.option("--only-changed", is_flag=True, help="Only the points that became faster or slower.")
+@click.option("--only-changed", is_flag=True, help="List only the points that became faster or slower.")
 @click.option("--across", is_flag=True, help="Compare other machines or conditions, by percent of roof alone.")
 @click.option(
     "--within",
     "within_percent",
     type=click.FloatRange(1, 100),
+    callback=_number,
     default=5.0,
     show_default=True,
     metavar="PERCENT",

@@ -17,6 +17,7 @@ from roofline.archive.disk import read_bytes, refuse_results, sync_folder, write
 from roofline.archive.document import decode, encode
 from roofline.archive.identity import BASELINE, LAST, MAX_LABEL, RUN_ID
 from roofline.archive.journal import SUFFIX, journal_path, read_journal
+from roofline.archive.trials import SUFFIX as TRIALS
 from roofline.errors import ArchiveError, ResultsError, UnknownName, UsageError
 from roofline.model.run import Run
 from roofline.model.struct import Value
@@ -96,7 +97,7 @@ class Entry(Value, frozen=True, kw_only=True):
 def runs(results: Path) -> list[Entry]:
     """Return every run file and every journal left behind, oldest first. A file that is broken says so in `error`."""
     files = [path for path in results.glob("*/*.json") if path.parent.name != ARTEFACTS]
-    saved = [path for path in files if path.name != BASELINES]
+    saved = [path for path in files if path.name != BASELINES and not path.name.endswith(TRIALS)]
     entries = [_entry(path) for path in [*saved, *results.glob(f"*/*{SUFFIX}")]]
     return sorted(entries, key=lambda entry: (entry.id, str(entry.path)))
 

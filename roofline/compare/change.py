@@ -11,20 +11,23 @@ lies in [y1 / x2, y2 / x1]. (Neighbouring blocks share one roof sample, so that 
 Six samples reach 96.9 % on a side instead of 97.5 %: two such sides cover 93.8 %, which `confidence` says.
 
 **Between runs.** Each kernel was timed in one process. Where its memory and code lay, and how the host was then, is the
-same for all samples inside, so these cannot tell it; to take them for repetitions is what gives 15 to 39 % false
-alarms (Kalibera and Jones, 2013; Mytkowicz et al., "Producing wrong data without doing anything obviously wrong!",
-2009). With ln time = ln true time + e, e of variance sigma^2 by launch, the difference of two launches has
-2 sigma^2. An estimate of sigma is what the same code did in several launches: the kernel's own ceiling in each of its
-launches, and once more in the roof's blocks beside the kernel, whose distance from the archived ceiling thereby
-counts. Of each such group the median rates' logarithms give a sum of squares around their mean and one degree of
-freedom less than values; pooled over both sides, sigma^2 = squares / freedom, and
+same for all samples inside, so these cannot tell it, and whoever takes them for repetitions of the whole raises false
+alarms (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013; Mytkowicz et al., "Producing wrong data
+without doing anything obviously wrong!", 2009). With ln time = ln true time + e, e of variance sigma^2 by launch, the
+difference of two launches has 2 sigma^2. An estimate of sigma is what the same code did in several launches: the
+kernel's own ceiling in each of its launches, and once more in the roof's blocks beside the kernel, whose distance from
+the archived ceiling thereby counts. Of each such group the median rates' logarithms give a sum of squares around their
+mean and one degree of freedom less than values; pooled over both sides, sigma^2 = squares / freedom, and
 
-    h = t(freedom, 0.975) * sqrt(2) * sigma
+    h = t(freedom, 0.975) * sqrt(errors) * sigma
 
-is the half-width for launches, by Student's quantile because sigma itself comes from few. Paired values are free of the
-clock, so for arithmetic and for caches that a core has to itself the rates are per cycle, each run around its own mean.
-Raw times have the clock in them: rates per second, both runs around one mean. Without any two launches of one code
-sigma is ASSUMED.
+is the half-width for launches, by Student's quantile because sigma itself comes from few. Raw times have the clock in
+them: rates per second, both runs around one mean, and two errors, one for each launch of the kernel. Paired values are
+free of the clock: for arithmetic and for caches that a core has to itself the rates are per cycle, each run around its
+own mean, and what is left is how each code lay: four errors, since the roof beside the kernel has its own. Levels that
+cores share are slowed by neighbours, who slow kernel and roof alike: rates per second, each run around its own mean,
+which is more than what is left of it in the ratio, and two errors. Without any two launches of one code sigma is
+ASSUMED.
 
 **Together**, distances from the estimate are added as independent ones are, sqrt(inside^2 + h^2), on the logarithmic
 scale and for each end by itself (Zou and Donner, "Construction of confidence limits about effect measures", 2008).
@@ -70,6 +73,8 @@ class Ratio(Value, frozen=True, kw_only=True):
     """The same widened by what launches differ by."""
     confidence: float | None
     """What `inside` covers at least."""
+    launch_noise: float
+    """By how much launches may differ (0.03 is 3 %), at 95 % confidence."""
 
 
 class Change(Value, frozen=True, kw_only=True):
@@ -93,8 +98,6 @@ class Change(Value, frozen=True, kw_only=True):
     """By percent of roof; None where the sides were not timed beside one and the same ceiling."""
     time: Ratio | None = None
     """By raw times; None where they must not be compared."""
-    launch_noise: float | None = None
-    """Half-width by which launches may differ (0.03 is 3 %), as far as `interval` is widened by it."""
     source: str = ""
     """`same source`, `code changed`, or empty where a run does not say."""
     same_code: bool | None = None
@@ -141,7 +144,6 @@ def change_of(
         within=within,
         paired=paired,
         time=time,
-        launch_noise=_noise(before, after, before_run, after_run, paired is not None, across),
         source=_source(before, after),
         same_code=same_code,
     )
@@ -158,10 +160,7 @@ def verdict_of(interval: tuple[float, float], within: float = WITHIN) -> str:
 
 
 def ratio_of(before: Sequence[float], after: Sequence[float], launches: float) -> Ratio:
-    """Return median(after) / median(before) with its interval, widened by `launches`, a half-width of its logarithm.
-
-    The values are rates: what is twice as high is twice as fast.
-    """
+    """Return median(after) / median(before) with its interval, widened by `launches`, a half-width of its logarithm."""
     speedup = median(after) / median(before)
     sides = [_interval(values) for values in (before, after)]
     inside = widened = confidence = None
@@ -170,7 +169,8 @@ def ratio_of(before: Sequence[float], after: Sequence[float], launches: float) -
         low, high = hypot(log(speedup / inside[0]), launches), hypot(log(inside[1] / speedup), launches)
         widened = speedup * exp(-low), speedup * exp(high)
         confidence = _confidence(len(before)) * _confidence(len(after))
-    return Ratio(speedup=speedup, inside=inside, interval=widened, confidence=confidence)
+    noise = exp(launches) - 1
+    return Ratio(speedup=speedup, inside=inside, interval=widened, confidence=confidence, launch_noise=noise)
 
 
 def _ratios(
@@ -187,8 +187,8 @@ def _ratios(
     if alike and ours and theirs:
         paired = ratio_of(ours, theirs, half_width(before, after, before_run, after_run, True, across))
     if not across:
-        rates = [[1 / sample_s for sample_s in side.samples_s] for side in (before, after)]
-        time = ratio_of(*rates, half_width(before, after, before_run, after_run, False))
+        launches = half_width(before, after, before_run, after_run, False)
+        time = ratio_of(after.samples_s, before.samples_s, launches)  # the other way round: times, no rates
     return paired, time
 
 
@@ -221,12 +221,6 @@ def _smallest_effect(speedup: float, interval: tuple[float, float]) -> float:
     return apart * (1 + MARGIN) - 1
 
 
-def _noise(
-    before: Measurement, after: Measurement, before_run: Run, after_run: Run, paired: bool, across: bool
-) -> float | None:
-    return exp(half_width(before, after, before_run, after_run, paired, across)) - 1
-
-
 def _reason(before: Measurement, after: Measurement, chosen: Ratio | None) -> str:
     """Return what keeps a point from any verdict, or nothing."""
     for side, measurement in (("before", before), ("after", after)):
@@ -237,7 +231,7 @@ def _reason(before: Measurement, after: Measurement, chosen: Ratio | None) -> st
         return "no roof to compare with"
     counts = [len(measurement.samples_s) for measurement in (before, after)]
     if min(counts) < FEWEST:
-        return f"{counts[0]} and {counts[1]} samples, {FEWEST} are needed"
+        return f"{counts[0]} and {counts[1]} samples, {FEWEST} needed"
     return ""
 
 

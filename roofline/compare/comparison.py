@@ -18,6 +18,8 @@ from roofline.model.struct import Value
 
 _NAMED = 4
 """Points that a message names."""
+_REASONS = 2
+"""Reasons of a grade that a remark repeats, the gravest."""
 
 
 class ComparedPoint(Value, frozen=True, kw_only=True):
@@ -29,6 +31,14 @@ class ComparedPoint(Value, frozen=True, kw_only=True):
     """None without samples."""
     after_derived: Derived | None
     change: Change
+
+    @property
+    def before_under_roof_after(self) -> Derived | None:
+        """What follows from the side before, were it at its percent of the other machine's roof; None without both."""
+        one, other, speedup = self.before_derived, self.after_derived, self.change.speedup
+        if one is None or other is None or not speedup:
+            return None
+        return replace(one, flop_per_s=other.flop_per_s / speedup, flop_per_byte=other.flop_per_byte)
 
 
 class Comparison(Value, frozen=True, kw_only=True):
@@ -96,7 +106,7 @@ def compared(
         points=points,
         only_before=chosen.only_before,
         only_after=chosen.only_after,
-        remarks=tuple(_remarks(before, after, across, points)),
+        remarks=(*_remarks(before, after, across, points), *_of_other_sizes(chosen)),
     )
 
 
@@ -148,7 +158,8 @@ def _remarks(before: Run, after: Run, across: bool, points: Sequence[ComparedPoi
         if not run.complete:
             yield f"{side} {run.id} is incomplete: {run.reason or 'reason unknown'}"
         if (grade := grade_of(run)).letter == "D":
-            yield f"{side} {run.id} has grade D, {grade.meaning}: {'; '.join(grade.reasons)}"
+            reasons = "; ".join(grade.reasons[:_REASONS])
+            yield f"{side} {run.id} has grade D, {grade.meaning} ({reasons}); `show {run.id}` has all reasons"
     if before.started_utc > after.started_utc:
         yield f"BEFORE was measured later ({before.started_utc}) than AFTER ({after.started_utc})"
     if other := [point_name(point.before) for point in points if _moves_other_bytes(point)]:
@@ -160,6 +171,18 @@ def _remarks(before: Run, after: Run, across: bool, points: Sequence[ComparedPoi
         )
     if same := [point_name(point.before) for point in points if point.change.same_code]:
         yield f"{SAME_CODE}: {_few(same)}"
+
+
+def _of_other_sizes(chosen: Matched) -> Iterator[str]:
+    """Yield a remark on points that only their n keeps apart: sizes that follow from measured levels vary by run."""
+    after = {(m.kernel, m.dtype, m.threads, m.level): m.n for m in chosen.only_after}
+    apart = [
+        f"{point_name(m)} and n={after[place]}"
+        for m in chosen.only_before
+        if (place := (m.kernel, m.dtype, m.threads, m.level)) in after
+    ]
+    if apart:
+        yield f"{len(apart)} points differ in n alone: {_few(apart)}; measure both runs with the same --size"
 
 
 def _moves_other_bytes(point: ComparedPoint) -> bool:

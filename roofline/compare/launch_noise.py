@@ -14,6 +14,8 @@ from roofline.model.statistics import median
 ASSUMED = 0.03
 """Standard deviation between launches where none was seen twice: that of a disturbed host."""
 QUANTILE = 0.975
+ONE_CODE, TWO_CODES = 2, 4
+"""Independent errors of launches in a ratio of two sides: of the kernel alone, or of the kernel and of its roof."""
 Group = list[float]
 """Logarithms of rates of one code, one for each launch."""
 
@@ -28,20 +30,17 @@ def half_width(
     """
     sides = ((before, before_run), (after, after_run))
     names = [_names(measurement, run, across) for measurement, run in sides]
-    groups: list[Group] = []
-    if paired:
-        groups = [
-            _group(name, [side], _is_free_of_clock(side, name))
-            for side, of in zip(sides, names, strict=True)
-            for name in of
-        ]
-    else:
-        groups = [_group(name, sides, False) for name in dict.fromkeys((*names[0], *names[1]))]
-    return width_of(groups)
+    if not paired:
+        both = dict.fromkeys((*names[0], *names[1]))
+        return width_of([_group(name, sides, False) for name in both], ONE_CODE)
+    rests = [(side, name) for side, of in zip(sides, names, strict=True) for name in of]
+    free = [_is_free_of_clock(side, name) for side, name in rests]
+    groups = [_group(name, [side], per_cycle) for (side, name), per_cycle in zip(rests, free, strict=True)]
+    return width_of(groups, TWO_CODES if free and all(free) else ONE_CODE)
 
 
-def width_of(groups: Sequence[Group]) -> float:
-    """Return t(freedom, QUANTILE) * sqrt(2) * sigma, sigma pooled over groups, each around its own mean."""
+def width_of(groups: Sequence[Group], errors: int) -> float:
+    """Return t(freedom, QUANTILE) * sqrt(errors) * sigma, sigma pooled over groups, each around its own mean."""
     from scipy.special import ndtri, stdtrit  # loaded only when something is compared
 
     squares, freedom = 0.0, 0
@@ -51,8 +50,8 @@ def width_of(groups: Sequence[Group]) -> float:
             squares += sum((value - mean) ** 2 for value in group)
             freedom += len(group) - 1
     if not freedom:
-        return float(ndtri(QUANTILE)) * sqrt(2) * ASSUMED
-    return float(stdtrit(freedom, QUANTILE)) * sqrt(2 * squares / freedom)
+        return float(ndtri(QUANTILE)) * sqrt(errors) * ASSUMED
+    return float(stdtrit(freedom, QUANTILE)) * sqrt(errors * squares / freedom)
 
 
 def _names(measurement: Measurement, run: Run, across: bool) -> tuple[str, ...]:

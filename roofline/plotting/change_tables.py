@@ -28,7 +28,7 @@ COLUMNS = (
     Column("speed-up", right=True),
     Column("95 % interval", right=True, spare=4),
     Column("by", spare=8),
-    Column("verdict", wraps=True, room=24),
+    Column("verdict"),
     Column("code", spare=5),
 )
 OF_ROOF = {"faster": "nearer to its roof", "slower": "farther from its roof"}
@@ -80,7 +80,7 @@ def verdict_text(change: Change, across: bool = False) -> str:
     if change.verdict != "inconclusive":
         return OF_ROOF[change.verdict] if across else change.verdict
     if change.reason:
-        return printable(f"inconclusive ({change.reason})")
+        return printable(f"inconclusive ({elided(change.reason, NAME_LENGTH)})")
     return f"inconclusive (could have seen {100 * (change.smallest_effect or 0):.2g} %)"
 
 

@@ -44,10 +44,12 @@ class Palette:
         return style.MARKERS[self.families.index(family) % len(style.MARKERS)]
 
 
-def draw_marker(axes: Axes, place: tuple[float, float], point: Point, palette: Palette) -> None:
-    """Draw the marker of a point at a place in the axes' data."""
+def draw_marker(
+    axes: Axes, place: tuple[float, float], point: Point, palette: Palette, hollow: bool | None = None
+) -> None:
+    """Draw the marker of a point at a place in the axes' data; `hollow` by its status, or as it is given."""
     colour = palette.colour(point.measurement.level)
-    hollow = point.measurement.status != "ok"
+    hollow = point.measurement.status != "ok" if hollow is None else hollow
     axes.plot(
         *([value] for value in place),
         palette.shape(point.family),

@@ -9,15 +9,23 @@ import textalloc
 from matplotlib.axes import Axes
 
 from roofline.plotting.figure import style
-from roofline.plotting.figure.label_places import Label, Line
+from roofline.plotting.figure.label_places import Label, Line, Place
 from roofline.plotting.figure.points import Point
 from roofline.plotting.figure.span import Span
 
 
 def write_numbers(
-    axes: Axes, span: Span, drawn: Sequence[Point], lines: Sequence[Line], labels: Sequence[Label]
+    axes: Axes,
+    span: Span,
+    drawn: Sequence[Point],
+    lines: Sequence[Line],
+    labels: Sequence[Label],
+    others: Sequence[Place] = (),
 ) -> None:
-    """Write each point's number near its marker, clear of markers, roofs and the labels of the roofs."""
+    """Write each point's number near its marker, clear of markers, roofs and the labels of the roofs.
+
+    `others` are places of more markers, in the axes' data.
+    """
     if not drawn:
         return
     x = [point.derived.flop_per_byte for point in drawn]
@@ -30,9 +38,10 @@ def write_numbers(
         x,
         y,
         [str(point.number) for point in drawn],
-        x_scatter=[*x, *(place[0] for place in covered)],
-        y_scatter=[*y, *(place[1] for place in covered)],
-        scatter_sizes=[style.points(style.MARKER_PX)] * len(x) + [style.points(style.SMALL_PX)] * len(covered),
+        x_scatter=[*x, *(place[0] for place in (*others, *covered))],
+        y_scatter=[*y, *(place[1] for place in (*others, *covered))],
+        scatter_sizes=[style.points(style.MARKER_PX)] * (len(x) + len(others))
+        + [style.points(style.SMALL_PX)] * len(covered),
         x_lines=[[start[0], end[0]] for start, end in ends],
         y_lines=[[start[1], end[1]] for start, end in ends],
         textsize=style.points(style.SMALL_PX),

@@ -12,7 +12,7 @@ from roofline.model.ceilings import Ceiling, ComputeCeiling, MemoryCeiling
 from roofline.model.run import Run
 from roofline.plotting.ceiling_label import short_name
 from roofline.plotting.figure import style
-from roofline.plotting.figure.label_places import Line, Paper
+from roofline.plotting.figure.label_places import Line, Paper, Place
 from roofline.plotting.figure.marker import Palette, draw_marker
 from roofline.plotting.figure.numbers import write_numbers
 from roofline.plotting.figure.pen import draw_scales, stroke, write_label
@@ -70,6 +70,21 @@ def scene_of(run: Run, dtype: str, threads: int, drawn: Sequence[Point]) -> Scen
 
 def draw_panel(axes: Axes, scene: Scene, span: Span, palette: Palette) -> None:
     """Draw roofs, ridges, markers and their labels into axes of the span's size."""
+    places = [(point.derived.flop_per_byte, point.derived.flop_per_s) for point in scene.drawn]
+    paper = draw_roofs(axes, scene, span, palette, places)
+    own_roofs = [line for point in scene.drawn for line in _own_roof(axes, span, point, palette)]
+    for point, place in zip(scene.drawn, places, strict=True):
+        draw_marker(axes, place, point, palette)
+    write_numbers(axes, span, scene.drawn, [*paper.lines, *own_roofs], paper.labels)
+
+
+def draw_roofs(
+    axes: Axes, scene: Scene, span: Span, palette: Palette, markers: Sequence[Place], paths: Sequence[Line] = ()
+) -> Paper:
+    """Draw scales, roofs, ridges and the roofs' labels, clear of `markers` (in the axes' data) and of `paths`.
+
+    Returns what the panel then holds, the paths among its lines.
+    """
     draw_scales(axes, span, scene.rate_unit, f"arithmetic intensity, {scene.intensity_unit} (compulsory traffic)")
     memory = [(ceiling, _memory_line(ceiling, scene, span)) for ceiling in scene.memory]
     compute = [(ceiling, _compute_line(ceiling, scene, span)) for ceiling in scene.compute]
@@ -85,12 +100,8 @@ def draw_panel(axes: Axes, scene: Scene, span: Span, palette: Palette) -> None:
     ridges = _ridges(scene)
     for place in ridges:
         axes.plot(*([value] for value in place), "o", **RIDGE)
-    places = [(point.derived.flop_per_byte, point.derived.flop_per_s) for point in scene.drawn]
-    own_roofs = [line for point in scene.drawn for line in _own_roof(axes, span, point, palette)]
-    for point, place in zip(scene.drawn, places, strict=True):
-        draw_marker(axes, place, point, palette)
-    lines = [line for _, line in (*memory, *compute)]
-    taken = [span.pixel(*place) for place in (*places, *ridges)]
+    lines = [*(line for _, line in (*memory, *compute)), *paths]
+    taken = [span.pixel(*place) for place in (*markers, *ridges)]
     paper = Paper(span.width_px, span.height_px, taken, lines, [])
     for ceiling, line in memory:
         text = f"{short_name(ceiling)} {byte_rate(ceiling.byte_per_s)}"
@@ -99,7 +110,7 @@ def draw_panel(axes: Axes, scene: Scene, span: Span, palette: Palette) -> None:
         text = " · ".join(f"{short_name(ceiling)} {giga(ceiling.flop_per_s)}" for ceiling, _ in group)
         text += f" {scene.rate_unit}"
         write_label(axes, span, paper, group[0][1], text, style.INK, "compute roof")
-    write_numbers(axes, span, scene.drawn, [*lines, *own_roofs], paper.labels)
+    return paper
 
 
 def is_burst(ceiling: Ceiling) -> bool:
