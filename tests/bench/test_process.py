@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.cli.group import VERBS
+
 ROOT = Path(__file__).parents[2]
 HEAVY = ("numba", "llvmlite", "numpy", "scipy", "pandas", "matplotlib", "rich", "msgspec")
 
