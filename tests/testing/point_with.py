@@ -12,7 +12,8 @@ from roofline.model.claim import claim_of
 from roofline.model.evidence import Evidence
 from roofline.model.measurement import Measurement
 from roofline.model.verdict import judged
-from roofline.testing.point import Point, Policy, point_of
+from roofline.testing.point import Point, Policy
+from roofline.testing.standing import point_of
 
 PEAK = 4e9
 CEILINGS = Ceilings(compute=(compute(PEAK),), memory=(memory(1e9, level="L1"),))

@@ -12,7 +12,8 @@ from point_with import CEILINGS, FLOPS, PEAK, measurement_with, point_with
 from roofline.errors import UsageError
 from roofline.model.claim import claim_of
 from roofline.model.evidence import Evidence
-from roofline.testing.point import DISABLED, Point, Policy, outcome_of, point_of
+from roofline.testing.point import DISABLED, Point, Policy, outcome_of
+from roofline.testing.standing import point_of
 
 STRICT = Policy(strict=True)
 
