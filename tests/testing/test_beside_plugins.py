@@ -74,8 +74,9 @@ def test_real_calls_stand_under_a_real_roof(pytester: pytest.Pytester) -> None:
     assert all(ceiling["audited"] for ceiling in document["ceilings"])
 
 
-def test_benchmark_gets_the_fields(pytester: pytest.Pytester) -> None:
+def test_benchmark_gets_the_fields(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pytest_benchmark")
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # of the session around: it measures nothing there
     pytester.makeconftest(FAKE.format(answer="60"))
     pytester.makepyfile(
         """
