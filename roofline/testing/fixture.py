@@ -13,8 +13,9 @@ from roofline.model.claim import Claim, claim_of
 from roofline.model.isa import DTYPE_BITS
 from roofline.plotting.text import elided, printable
 from roofline.testing.calls import Calls
-from roofline.testing.point import DISABLED, UNFIT, Point, point_of
-from roofline.testing.verdict_on import give_up
+from roofline.testing.giving_up import give_up
+from roofline.testing.point import DISABLED, Point
+from roofline.testing.standing import UNFIT, point_of
 
 LONGEST_NAME = 60
 

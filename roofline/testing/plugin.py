@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from roofline.testing.calls import Calls
     from roofline.testing.fixture import Roofline
 
-_CALLS: pytest.StashKey[Calls] = pytest.StashKey()
+CALLS: pytest.StashKey[Calls] = pytest.StashKey()
+"""Where a session keeps what it has measured."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -79,7 +80,7 @@ def roofline(request: pytest.FixtureRequest) -> Roofline:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Show all points in a table."""
-    calls = config.stash.get(_CALLS, None)
+    calls = config.stash.get(CALLS, None)
     if calls is not None and calls.points:
         from roofline.testing.points_table import lines
 
@@ -107,7 +108,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """End the threads that measured."""
-    calls = config.stash.get(_CALLS, None)
+    calls = config.stash.get(CALLS, None)
     if calls is not None:
         calls.close()
 
@@ -116,6 +117,6 @@ def _calls(config: pytest.Config) -> Calls:
     """Return what this session has measured and knows."""
     from roofline.testing.calls import Calls
 
-    if _CALLS not in config.stash:
-        config.stash[_CALLS] = Calls(config)
-    return config.stash[_CALLS]
+    if CALLS not in config.stash:
+        config.stash[CALLS] = Calls(config)
+    return config.stash[CALLS]
