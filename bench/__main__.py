@@ -17,33 +17,10 @@ from bench.cli.completion import COMPLETE_VARIABLE
 from bench.cli.group import program
 from bench.cli.session import Session
 from bench.cli.text import one_line
-from roofline.errors import (
-    ArchiveError,
-    CodegenError,
-    KernelFileError,
-    MachineBusy,
-    MeasurementError,
-    NotComparable,
-    ResultsError,
-    RooflineError,
-    UsageError,
-    WrongResult,
-)
+from bench.exit_codes import exit_code_of
+from roofline.errors import RooflineError
 from roofline.measurement.interruption import Interruption
 
-EXIT_CODES = {
-    UsageError: 2,
-    ArchiveError: 4,
-    NotComparable: 4,
-    MeasurementError: 5,
-    CodegenError: 6,
-    WrongResult: 6,
-    KernelFileError: 6,
-    ResultsError: 73,
-    MachineBusy: 75,
-    RooflineError: 70,
-}
-"""Exit code of each error of the library, and of what derives from it."""
 INTERNAL_ERROR = 70
 CANNOT_WRITE = 73
 INTERRUPTED = 130
@@ -74,8 +51,7 @@ def main(args: Sequence[str] | None = None, session: Session | None = None) -> i
     except click.ClickException as error:
         return _fail(error.format_message(), 2, session)
     except RooflineError as error:
-        code = next(EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES)
-        return _fail(str(error), code, session)
+        return _fail(str(error), exit_code_of(error), session)
     except OSError as error:
         return _fail(f"the system refused: {error}; make room, or give more of it", CANNOT_WRITE, session)
     except Exception as error:  # the edge: whatever it is, a user gets a line and a code

@@ -28,7 +28,7 @@ from roofline.measurement.plan import KernelPoint, Plan, Point
 from roofline.measurement.team import pool_variables
 from roofline.model.machine import Machine
 from roofline.model.run import Run
-from roofline.model.trial import Profile, Trial, TrialFailure
+from roofline.model.trial import Profile, Side, Trial, TrialFailure
 from roofline.model.trial_verdict import to_confirm
 
 CONTROL = KernelPoint(kernel="stream.triad", dtype="f64", threads=1, n=8192)
@@ -69,11 +69,11 @@ def tried(
     limit_s: float,
     argv: tuple[str, ...] = (),
     stretched: frozenset[str] = frozenset(),
-    ceilings_from: Run | None = None,
+    roof: Run | None = None,
 ) -> Trial:
     """Compare two versions and return the trial; `keep` is given it as it grows.
 
-    `ceilings_from` is a run of this machine, moments ago, whose ceilings hold; without it they are measured first.
+    `roof` is a run of this machine, moments ago, whose ceilings hold; without it they are measured first.
     Raises NotComparable when nothing is on both sides, UsageError for names that no side knows, Interruption when a
     signal came before the first pair.
     """
@@ -83,7 +83,7 @@ def tried(
                         for number, version in enumerate(versions)]  # fmt: skip
         plans = [_planned(v, asked, machine, cpus, e) for v, e in zip(versions, environments, strict=True)]
         plan, failures = _common(plans[0], plans[1])
-        run = ceilings_from or measured_roof(plan, machine, report)
+        run = roof or measured_roof(plan, machine, report)
         environment = read_environment()
         now = datetime.now(UTC)
         trial = Trial(
@@ -135,6 +135,13 @@ def _environment(
         kept["PYTHONPATH"] = os.pathsep.join(path)
     cache.mkdir(parents=True, exist_ok=True)
     return {**kept, **pool_variables(max(asked.threads), cpus), "NUMBA_CACHE_DIR": str(cache)}
+
+
+def roof_plan(asked: Asked) -> Plan:
+    """Return the plan of the ceilings that comparing the suite's own kernels needs."""
+    machine, cpus = read_machine(), usable_cpus()
+    installed = Version(side=Side(name="installed"), files=())
+    return _planned(installed, asked, machine, cpus, os.environ)
 
 
 def _planned(

@@ -7,6 +7,7 @@ prefixes (GB/s = 1e9 B/s), sizes of memory use binary ones (KiB = 1024 B).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 _DECIMAL = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
@@ -69,3 +70,13 @@ def intensity(flop_per_byte: float, digits: int = 3) -> str:
 def giga(rate: float, digits: int = 3) -> str:
     """Write a rate in units of 1e9 without the unit, for a column titled GFLOP/s or GB/s, e.g. `58.6`."""
     return "0" if rate == 0 else _significant(float(f"{rate / 1e9:.{digits - 1}e}"), digits)
+
+
+def rate_unit(dtypes: Sequence[str]) -> str:
+    """Return the unit of a rate in these dtypes: operations on whole numbers are no flops."""
+    return "GFLOP/s" if all(dtype.startswith("f") for dtype in dtypes) else "GOP/s"
+
+
+def intensity_unit(dtypes: Sequence[str]) -> str:
+    """Return the unit of an intensity in these dtypes."""
+    return "flop/B" if rate_unit(dtypes) == "GFLOP/s" else "op/B"

@@ -31,6 +31,7 @@ ABOVE = {
     "roofline.plotting": ("roofline.model", "roofline.archive", "roofline.compare"),
 }
 """What each room may import besides itself: the rooms above it in its wing."""
+ABOVE["roofline.testing"] = tuple(ABOVE)
 ABOVE["bench"] = tuple(ABOVE)
 READING_WING = ("roofline.archive", "roofline.compare", "roofline.plotting")
 
@@ -42,6 +43,7 @@ FOREIGN = {
     "numpy": ("roofline.host", "roofline.codegen", "roofline.kernels", "roofline.measurement", *READING_WING, "bench"),
     "scipy": ("roofline.host", "roofline.codegen", "roofline.kernels", "roofline.measurement", *READING_WING, "bench"),
     "pandas": ("roofline.plotting.table", "roofline.archive.export"),
+    "pyarrow": ("roofline.archive.export",),
     "matplotlib": ("roofline.plotting.figure",),
     "textalloc": ("roofline.plotting.figure",),
     "plotly": ("roofline.plotting.report",),
@@ -54,13 +56,14 @@ FOREIGN = {
         "roofline.measurement",
         "roofline.archive",
         "roofline.compare",
+        "roofline.testing",
         "bench",
     ),
     "psutil": ("roofline.host", "roofline.measurement", "bench.faults"),
     "archspec": ("roofline.host",),
     "threadpoolctl": ("roofline.kernels", "roofline.measurement"),
     "platformdirs": ("roofline.codegen", "roofline.kernels", "roofline.measurement"),
-    "pytest": ("bench.test_kernels", "bench.conftest"),
+    "pytest": ("roofline.testing", "bench.test_kernels", "bench.conftest"),
 }
 """Who may import which library; the longest name that fits decides. What is not here is imported by nobody."""
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import click
 import pytest
 
-from bench.__main__ import EXIT_CODES, INTERNAL_ERROR, INTERRUPTED
+from bench.__main__ import INTERNAL_ERROR, INTERRUPTED
 from bench.cli.group import VERBS, program
 from bench.cli.guide import pages
 from bench.cli.session import Session
+from bench.exit_codes import EXIT_CODES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -25,7 +26,7 @@ TEST = ".venv/bin/python -m pytest"
 def commands(text: str) -> list[str]:
     """Return what follows `python -m bench` or `roofline` in code, up to the end of the code or a shell operator."""
     code = [*re.findall(r"`([^`\n]+)`", text), *re.findall(r"^```[a-z]*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)]
-    called = re.compile(r"(?:python -m bench|(?<!from )\broofline) ([a-z][^\n|>;)&]*)")
+    called = re.compile(r"(?:python -m bench|(?<!from )\broofline) ([a-z](?:'[^'\n]*'|[^\n'|>;)&])*)")
     return [found[1].strip().rstrip('"') for piece in code for found in called.finditer(piece)]
 
 

@@ -22,6 +22,7 @@ from bench.cli.request import (
     chosen_threads,
 )
 from bench.cli.session import Session
+from bench.exit_codes import SIGNAL_EXIT, exit_code
 from bench.recorded import recorded
 from roofline.archive.disk import check_writable
 from roofline.archive.document import encode
@@ -31,7 +32,7 @@ from roofline.archive.revision import revision
 from roofline.archive.store import save
 from roofline.errors import NothingMeasured, ResultsError, RooflineError
 from roofline.host import host_caveats, memory_budget_bytes, read_environment, read_machine, usable_cpus
-from roofline.measurement.interruption import CAUGHT, Interruption, Signals, interruptible
+from roofline.measurement.interruption import Interruption, Signals, interruptible
 from roofline.measurement.lock import Hold, lock_folder, machine_lock
 from roofline.measurement.message import PlanRequest
 from roofline.measurement.plan import Plan
@@ -39,11 +40,6 @@ from roofline.model.final import rejudged
 from roofline.model.run import Record, Run
 from roofline.plotting.summary import tables
 from roofline.plotting.text import printable
-
-FAILED = 6
-FATAL_KINDS = frozenset({"wrong", "crashed", "hung", "oom", "raised", "codegen", "invalid"})
-"""Kinds of failure that the exit code tells of; a `skipped` point is no failure of anything."""
-SIGNAL_EXIT = {number.name: 128 + number for number in CAUGHT}
 
 
 def measure(session: Session, request: Request) -> int:
@@ -53,10 +49,15 @@ def measure(session: Session, request: Request) -> int:
     Interruption when a signal came before measuring, or after it.
     """
     with interruptible() as signals:
-        return _measure(session, request, signals)
+        run, path = measured(session, request, signals)
+        return shown(run, path, session, request)
 
 
-def _measure(session: Session, request: Request, signals: Signals) -> int:
+def measured(session: Session, request: Request, signals: Signals) -> tuple[Run, Path | None]:
+    """Measure what is requested and save it, and return the run and the file that holds it.
+
+    No file when a signal came before anything was measured. Raises what `measure` does.
+    """
     check_variables(os.environ)
     check_writable(session.results)
     label = None if request.label is None else validated_label(request.label)
@@ -99,8 +100,7 @@ def _measure(session: Session, request: Request, signals: Signals) -> int:
             environment=environment,
             caveats=host_caveats(machine, environment),
         )
-        run, path = kept(plan, header, session, hold, signals, request.json)
-    return shown(run, path, session, request)
+        return kept(plan, header, session, hold, signals, request.json)
 
 
 def planned(asked: PlanRequest) -> Plan:
@@ -190,30 +190,34 @@ def shown(run: Run, path: Path | None, session: Session, request: Request) -> in
     if path is None:
         session.note("interrupted before anything was measured")
         return exit_code(run)
-    # Whom a signal tells to stop draws nothing: a picture takes longer than who sent it waits.
     draw = request.draw and run.reason not in SIGNAL_EXIT
-    files = [path, *(_drawn(run, path, session) if draw else [])]
+    files = [path, *(drawn(run, path, session) if draw else [])]
     tell(run, session, request.json)
     if not request.json:
         for file in files:
             click.echo(file)
+    refuse_empty(run, path, request.names_kernels)
+    others = {measurement.dtype for measurement in run.measurements} - {"f64"}
+    if not draw:
+        session.note("picture: python -m bench plot last")
+    elif others and len(others) < len({measurement.dtype for measurement in run.measurements}):
+        session.note(f"the picture shows f64; for the rest: python -m bench plot last --dtype {min(others)}")
+    if not run.complete:
+        again = "what is missing: python -m bench resume"
+        session.note(f"incomplete: {run.reason or 'reason unknown'}; what was measured is in {path}; {again}")
+    return exit_code(run)
+
+
+def refuse_empty(run: Run, path: Path, names_kernels: bool) -> None:
+    """Raise NothingMeasured for a run without numbers, or, where kernels were named, without any of theirs."""
     if run.failures and not (run.ceilings.all or run.measurements):
         first = run.failures[0]
         raise NothingMeasured(
             f"nothing was measured: {len(run.failures)} points have no number, the first is {first.point}: "
             f"{first.message}; all are in {path}"
         )
-    others = {measurement.dtype for measurement in run.measurements} - {"f64"}
-    if not draw:
-        session.note("picture: python -m bench plot last")
-    elif others and len(others) < len({measurement.dtype for measurement in run.measurements}):
-        session.note(f"the picture shows f64; for the rest: python -m bench plot last --dtype {min(others)}")
-    if request.names_kernels and run.complete and not run.measurements and not exit_code(run):
+    if names_kernels and run.failures and run.complete and not run.measurements and not exit_code(run):
         raise NothingMeasured(f"none of the kernels asked for could be measured: {run.failures[-1].message}")
-    if not run.complete:
-        again = "what is missing: python -m bench resume"
-        session.note(f"incomplete: {run.reason or 'reason unknown'}; what was measured is in {path}; {again}")
-    return exit_code(run)
 
 
 def tell(run: Run, session: Session, json: bool) -> None:
@@ -226,21 +230,19 @@ def tell(run: Run, session: Session, json: bool) -> None:
         session.show(tables(run))
 
 
-def exit_code(run: Run) -> int:
-    """Return what the program exits with after this run: a signal first, then what failed, else 0."""
-    if run.reason in SIGNAL_EXIT:
-        return SIGNAL_EXIT[run.reason]
-    return FAILED if any(failure.kind in FATAL_KINDS for failure in run.failures) else 0
-
-
 def _launcher() -> Callable[..., Run]:
     from roofline.measurement.launch import launch  # only who measures needs it
 
     return launch
 
 
-def _drawn(run: Run, path: Path, session: Session) -> list[Path]:
-    """Return the pictures of a run. It is saved already, so one that cannot be drawn is only remarked on."""
+def drawn(run: Run, path: Path, session: Session) -> list[Path]:
+    """Draw a run and return its pictures; it is saved already, so one that cannot be drawn is only remarked on.
+
+    Whom a signal tells to stop draws nothing: a picture takes longer than who sent it waits.
+    """
+    if run.reason in SIGNAL_EXIT:
+        return []
     from roofline.plotting.figure import save_figure  # loads Matplotlib
 
     try:

@@ -94,6 +94,8 @@ def _style(cell: str) -> str:
         "invalid": "red",
         "above_roof": "red",
         "failed": "red",
+        "inconclusive": "yellow",
+        "passed": "green",
         "NO": "red",
         "warn": "yellow",
         "fail": "red",

@@ -42,19 +42,19 @@ def check_writable(results: Path) -> None:
         refuse_results(results, error)
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return the content of a regular file of at most MAX_BYTES. Raises ArchiveError for any other."""
+def read_bytes(path: Path, what: str = "run file") -> bytes:
+    """Return the content of a regular file of at most MAX_BYTES; `what` is expected. Raises ArchiveError for others."""
     try:
         if path.exists() and not path.is_file():  # opening a pipe would wait for ever
-            raise ArchiveError(f"{path} is not a regular file, expected a run file")
+            raise ArchiveError(f"{path} is not a regular file, expected a {what}")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)  # whatever the file's size says, or becomes
     except OSError as error:
-        raise ArchiveError(f"cannot read {path}: {error.strerror or error}; expected a run file") from error
+        raise ArchiveError(f"cannot read {path}: {error.strerror or error}; expected a {what}") from error
     except ValueError as error:  # a name with a NUL
-        raise ArchiveError(f"cannot read {str(path)!r}: {error}; expected the path of a run file") from error
+        raise ArchiveError(f"cannot read {str(path)!r}: {error}; expected the path of a {what}") from error
     if len(data) > MAX_BYTES:
-        raise ArchiveError(oversized(str(path)))
+        raise ArchiveError(oversized(str(path), what))
     return data
 
 

@@ -12,6 +12,8 @@ RUN_ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{4}")
 """The whole of an id. Nothing else becomes a file name, so that a hostile id cannot leave its folder."""
 LAST = re.compile(r"last(?:~([0-9]{1,6}))?")
 """`last`, or `last~N` for the N-th before it."""
+BASELINE = "baseline:"
+"""What a baseline's name follows where a run is named."""
 MAX_LABEL = 100
 
 
@@ -33,10 +35,15 @@ def label_defect(text: str) -> str | None:
     return None
 
 
-def validated_label(text: str) -> str:
-    """Return a label without the white space around it. Raises UsageError for one that cannot name a run."""
+def validated_label(text: str, what: str = "label") -> str:
+    """Return a label without the white space around it. Raises UsageError for one that cannot name a run.
+
+    `what` is what messages call it.
+    """
     label = text.strip()
     defect = label_defect(label)
+    if defect is None and label.startswith(BASELINE):
+        defect = "it means something else where a run is named"
     if defect is not None:
-        raise UsageError(f"cannot use {label[:MAX_LABEL]!r} as a label: {defect}; type a short printable name")
+        raise UsageError(f"cannot use {label[:MAX_LABEL]!r} as a {what}: {defect}; type a short printable name")
     return label

@@ -11,10 +11,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from roofline.archive.baselines import FILE as BASELINES
+from roofline.archive.baselines import baseline_file
 from roofline.archive.disk import read_bytes, refuse_results, sync_folder, write_synced
 from roofline.archive.document import decode, encode
-from roofline.archive.identity import LAST, MAX_LABEL, RUN_ID
+from roofline.archive.identity import BASELINE, LAST, MAX_LABEL, RUN_ID
 from roofline.archive.journal import SUFFIX, journal_path, read_journal
+from roofline.archive.trials import SUFFIX as TRIALS
 from roofline.errors import ArchiveError, ResultsError, UnknownName, UsageError
 from roofline.model.run import Run
 from roofline.model.struct import Value
@@ -23,6 +26,8 @@ _NAME = MAX_LABEL
 """Characters of a wrong name that a message repeats."""
 LISTED = 8
 """Runs that a message names at most, the newest."""
+ARTEFACTS = "ci"
+"""The folder among the results in which no machine's runs are, but what CI services read of one."""
 _SEE = "see `python -m bench list runs`"
 _MEASURE = "measure one with `python -m bench all`, or name the folder with --results DIR"
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
@@ -91,19 +96,24 @@ class Entry(Value, frozen=True, kw_only=True):
 
 def runs(results: Path) -> list[Entry]:
     """Return every run file and every journal left behind, oldest first. A file that is broken says so in `error`."""
-    entries = [_entry(path) for path in [*results.glob("*/*.json"), *results.glob(f"*/*{SUFFIX}")]]
+    files = [path for path in results.glob("*/*.json") if path.parent.name != ARTEFACTS]
+    saved = [path for path in files if path.name != BASELINES and not path.name.endswith(TRIALS)]
+    entries = [_entry(path) for path in [*saved, *results.glob(f"*/*{SUFFIX}")]]
     return sorted(entries, key=lambda entry: (entry.id, str(entry.path)))
 
 
 def find(name: str, results: Path) -> Path:
     """Return the file that `name` means.
 
-    `last` is the newest saved run, `last~N` the N-th before it. Otherwise a path, an id, a label, or the
-    beginning of an id that no other has. Raises UnknownName when nothing fits and UsageError when several do.
+    `last` is the newest saved run, `last~N` the N-th before it, `baseline:NAME` the run of a baseline. Otherwise a
+    path, an id, a label, or the beginning of an id that no other has. Raises UnknownName when nothing fits and
+    UsageError when several do.
     """
     last = LAST.fullmatch(name)
     if last is not None:
         return _nth_last(int(last[1] or 0), results)
+    if name.startswith(BASELINE):
+        return baseline_file(name.removeprefix(BASELINE), results)
     looks_like_path = os.sep in name or name.endswith((".json", ".part"))
     is_file = os.path.isfile(name)  # noqa: PTH113  (Path.is_file raises for names that no file can have)
     if looks_like_path and is_file:

@@ -54,18 +54,18 @@ def shown(value: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
-def parse(data: bytes, source: str) -> Any:
-    """Parse UTF-8 JSON. Raises ArchiveError naming `source` for anything that is not exactly one document."""
+def parse(data: bytes, source: str, what: str = "run file") -> Any:
+    """Parse UTF-8 JSON; `what` is expected. Raises ArchiveError naming `source` for all but exactly one document."""
     if len(data) > MAX_BYTES:
-        raise ArchiveError(oversized(source))
+        raise ArchiveError(oversized(source, what))
     if data.startswith(b"\xef\xbb\xbf"):
         raise ArchiveError(f"{source}: found a byte order mark, expected plain UTF-8; save the file without it")
     if data.count(b",") + data.count(b"{") + data.count(b"[") > MAX_VALUES:
-        raise ArchiveError(f"{source}: holds more than {MAX_VALUES} values, expected a run file, which has far fewer")
+        raise ArchiveError(f"{source}: holds more than {MAX_VALUES} values, expected a {what}, which has far fewer")
     try:
         return json.loads(data.decode("utf-8"), object_pairs_hook=_object)
     except UnicodeDecodeError as error:
-        raise ArchiveError(f"{source}: byte {error.start} is not UTF-8, expected a JSON run file") from None
+        raise ArchiveError(f"{source}: byte {error.start} is not UTF-8, expected a JSON {what}") from None
     except json.JSONDecodeError as error:
         what = "is empty" if not data.strip() else f"is broken or cut short at line {error.lineno}: {error.msg.lower()}"
         raise ArchiveError(f"{source}: the file {what}; expected one whole JSON document") from None
@@ -75,9 +75,9 @@ def parse(data: bytes, source: str) -> Any:
         raise ArchiveError(f"{source}: found an integer with too many digits, expected 64 bits") from None
 
 
-def oversized(source: str) -> str:
+def oversized(source: str, what: str = "run file") -> str:
     """Return the message about a file above MAX_BYTES."""
-    return f"{source}: larger than {MAX_BYTES // 2**20} MiB, expected a run file, which stays far below that"
+    return f"{source}: larger than {MAX_BYTES // 2**20} MiB, expected a {what}, which stays far below that"
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

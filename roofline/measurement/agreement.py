@@ -48,7 +48,11 @@ def agreed(
         repeats = -(-repeats // STRETCH[1]) * STRETCH[1]
     sides = [
         SideOfPoint(
-            digest=answer.digest, vector_register=answer.vector_register, error=answer.error, tolerance=answer.tolerance
+            digest=answer.digest,
+            vector_register=answer.vector_register,
+            assembly_digest=answer.assembly_digest,
+            error=answer.error,
+            tolerance=answer.tolerance,
         )
         for answer in (base, head)
     ]

@@ -84,6 +84,7 @@ class Rehearsed(Value, frozen=True, kw_only=True):
     level: str = ""
     digest: str = ""
     vector_register: str | None = None
+    assembly_digest: str = ""
     error: float | None = None
     tolerance: float | None = None
     footprint_bytes: int = 0

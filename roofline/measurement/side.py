@@ -18,7 +18,7 @@ from roofline.host import numa_nodes_of
 from roofline.kernels.registry import kernel_named
 from roofline.kernels.user_files import load_user_files
 from roofline.measurement.compute import ComputeProbe
-from roofline.measurement.measure import KernelProbe, Ready
+from roofline.measurement.measure import KernelProbe
 from roofline.measurement.memory import MemoryProbe
 from roofline.measurement.message import (
     Began,
@@ -30,10 +30,12 @@ from roofline.measurement.message import (
     side_request_from,
     to_line,
 )
+from roofline.measurement.pairing import Pairing
 from roofline.measurement.plan import KernelPoint
 from roofline.measurement.probe import Sampler, stage_for
 from roofline.measurement.process import die_with_launcher
 from roofline.measurement.sampling import calibrate
+from roofline.measurement.subject import Subject
 from roofline.measurement.team import Team, pin_library_threads
 from roofline.measurement.worker import die_first_for_want_of_memory, kind_of
 from roofline.model.ceilings import MemoryCeiling
@@ -61,7 +63,9 @@ class Bench:
         budget_bytes = plan.memory_budget_bytes
         most_bytes = 2**30 if budget_bytes is None else budget_bytes // plan.threads[-1]
         memory = MemoryProbe(self.stage)
-        self.probe = KernelProbe(self.stage, ComputeProbe(self.stage), memory, isas, request.levels, most_bytes)
+        compute = ComputeProbe(self.stage)
+        self.probe = KernelProbe(self.stage, compute, memory, isas, request.levels, most_bytes)
+        self.pairing = Pairing(self.stage, compute, memory, isas)
         self.request = request
 
     def rehearsed(self, point: KernelPoint) -> Rehearsed:
@@ -74,7 +78,7 @@ class Bench:
                 repeats = calibrate(lambda count: subject.take(count)[0], self.stage.sample_s)
                 subject.confirm(min(subject.take(repeats)[0] for _ in range(PROBES)) / repeats)
             if ready.own is not None:
-                self.probe.roof_sampler(ready.own).best(1)
+                self.pairing.roof_sampler(ready.own).best(1)
         except RooflineError as error:
             return _failed(point, kind_of(error), str(error))
         except (Exception, SystemExit, KeyboardInterrupt, GeneratorExit) as error:
@@ -86,6 +90,7 @@ class Bench:
             level=ready.level,
             digest=kernel.digest,
             vector_register=ready.register,
+            assembly_digest=ready.assembly_digest,
             error=subject.error,
             tolerance=subject.tolerance,
             footprint_bytes=ready.own_work.footprint_bytes,
@@ -94,11 +99,12 @@ class Bench:
         )
 
     def made_ready(self, points: Sequence[KernelPoint], heartbeat: Callable[[int], None]) -> list[Stand]:
-        """Make all points ready, with the roofs that the rehearsals agreed on. Raises what `KernelProbe.ready` does."""
-        stands = []
+        """Make all points ready, with the roofs that the rehearsals agreed on. Raises what `prepare` does."""
+        subjects = []
         for place, point in enumerate(points):
             heartbeat(place)
-            stands.append(self.probe.ready(kernel_named(point.kernel), point, self.request.ceilings))
+            assert point.n is not None  # the rehearsals have agreed on it
+            subjects.append(self.probe.prepared(kernel_named(point.kernel), point.n, point, self.request.ceilings))
         roofs = [self.request.ceilings.named(rehearsed.ceiling) for rehearsed in self.request.rehearsed]
         # The largest working set first: a later one would move the memory that earlier samplers use.
         needs = {roof.name: roof.working_set_bytes if isinstance(roof, MemoryCeiling) else 0 for roof in roofs if roof}
@@ -107,17 +113,18 @@ class Bench:
             heartbeat(0)
             roof = self.request.ceilings.named(name)
             assert roof is not None  # it has just been found
-            samplers[name] = self.probe.roof_sampler(roof)
+            samplers[name] = self.pairing.roof_sampler(roof)
         return [
-            Stand(ready, samplers.get(roof.name) if roof else None) for ready, roof in zip(stands, roofs, strict=True)
+            Stand(subject, samplers.get(roof.name) if roof else None)
+            for subject, roof in zip(subjects, roofs, strict=True)
         ]
 
 
 class Stand:
     """One kernel beside its roof, ready to be timed as often as asked."""
 
-    def __init__(self, ready: Ready, roof: Sampler | None) -> None:
-        self.subject = ready.subject
+    def __init__(self, subject: Subject, roof: Sampler | None) -> None:
+        self.subject = subject
         self.roof = roof
 
     def timed(self, counted: int, made: int) -> Timed:

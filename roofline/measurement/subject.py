@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from time import perf_counter, perf_counter_ns
+from time import perf_counter, perf_counter_ns, sleep
 from typing import Any
 
 import numba
@@ -38,6 +38,8 @@ CHECKED_BYTES = 16 * 2**20
 """Results are checked before they are timed at the timed size up to this footprint, beyond it at the largest such n."""
 REFERENCE_S = 0.06
 """Beyond it they are checked at the timed size after they were timed, where the reference takes no longer."""
+_SETTLE_S = 0.5e-3
+"""Pause after a parallel kernel, whose idle threads go on spinning for a while on the cores of our team."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,16 @@ class Subject:
             self.block(repeats, out[0])
         intervals: Intervals = intervals_of([out], CHAIN_TURNS)
         return intervals.samples_s[0], intervals.clock_hz[0]
+
+    def settle(self) -> None:
+        """Wait until the idle threads of a parallel kernel have gone to sleep."""
+        if self.threads > 1:
+            sleep(_SETTLE_S)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the repeats are a loop in compiled code."""
+        return self.kernel.compiled
 
     def confirm(self, call_s: float) -> float | None:
         """Look at what calls of `call_s` have left, and call once more on a wiped output: see `Aftermath.confirm`."""

@@ -73,6 +73,8 @@ class SideOfPoint(Value, frozen=True, kw_only=True):
     digest: str = ""
     """Hash of its source."""
     vector_register: str | None = None
+    assembly_digest: str = ""
+    """Hash of its machine code."""
     error: float | None = None
     tolerance: float | None = None
 

@@ -17,7 +17,6 @@ REASONS = {
     "ASSAY": "the controls did not hold",
 }
 """What the reasons of an inconclusive point tell."""
-SAME_SOURCE = "same source"
 
 
 def trial_tables(trial: Trial) -> tuple[Table, ...]:
@@ -88,25 +87,30 @@ def _row(trial: Trial, point: TrialPoint, verdict: Verdict) -> Row:
 
 
 def _said(trial: Trial, point: TrialPoint, verdict: Verdict) -> str:
-    if not verdict.pairs[0] or verdict.reason in ("NOISY", "BUSY", "FEW"):
-        return verdict.verdict
-    if point.control == "same":
-        return "held" if verdict.verdict not in ("slower", "faster") else "differs"
-    if point.control == "slower":
+    if point.control and verdict.pairs[0] == trial.profile.screen_pairs and verdict.reason != "NOISY":
+        if point.control == "same":
+            return "held" if verdict.verdict not in ("slower", "faster") else "differs"
         return "noticed" if verdict.screened == "slower" else "missed"
     return f"same within {100 * trial.profile.same_within:.0f} %" if verdict.verdict == "same" else verdict.verdict
 
 
 def _notes(trial: Trial, point: TrialPoint, verdict: Verdict) -> Iterator[str]:
-    if verdict.reason and not (point.control and verdict.reason == "WIDE"):
+    if verdict.reason and _said(trial, point, verdict) == "inconclusive":
         why = REASONS[verdict.reason]
         yield why if verdict.reason != "FEW" or trial.reason is None else f"{why} ({trial.reason})"
-    if point.base.digest == point.head.digest and not point.control:
-        yield SAME_SOURCE
+    if not point.control:
+        yield from _same(point)
     if point.base.vector_register != point.head.vector_register:
         yield f"{point.base.vector_register or 'no vectors'} -> {point.head.vector_register or 'no vectors'}"
     if point.stretched and not point.control:
         yield "slowed down on purpose: 21 calls for 20"
+
+
+def _same(point: TrialPoint) -> Iterator[str]:
+    if point.base.assembly_digest and point.base.assembly_digest == point.head.assembly_digest:
+        yield "same machine code"
+    elif point.base.digest == point.head.digest:
+        yield "same source"
 
 
 def _time(seconds: float) -> str:

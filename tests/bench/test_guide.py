@@ -10,7 +10,7 @@ import pytest
 from answer import Ask
 
 from bench.cli.guide import pages, title
-from bench.cli.measuring import FATAL_KINDS
+from bench.exit_codes import FATAL_KINDS
 from roofline.kernels.counting import count_work
 from roofline.kernels.kernel import Kernel, kernel
 from roofline.kernels.registry import all_kernels

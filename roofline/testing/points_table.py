@@ -1,0 +1,50 @@
+"""The table at the end of a session: every point with its proof in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from roofline.plotting.text import printable
+from roofline.testing.calls import Calls
+from roofline.testing.point import Point
+from roofline.units import duration, giga
+
+_TITLES = ("call", "time", "GFLOP/s", "GB/s", "flop/B", "roof", "95 %", "bound", "status")
+_LEFT = (0, 7, 8)
+"""Columns of text."""
+
+
+def lines(calls: Calls) -> Iterator[str]:
+    """Yield the lines of the summary."""
+    rows = [_TITLES, *map(_row, calls.points)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_TITLES))]
+    for row in rows:
+        cells = [
+            cell.ljust(width) if column in _LEFT else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(cells).rstrip()
+    if calls.archived is not None:
+        yield f"ceilings of the saved run {printable(calls.archived.id)}"
+    elif calls.yardstick is not None:
+        yield f"ceilings measured in {calls.yardstick.spent_s:.1f} s"
+    doubted = dict.fromkeys(
+        f"{printable(point.name)}: {printable(why)}" for point in calls.points for why in point.reasons
+    )
+    yield from doubted
+
+
+def _row(point: Point) -> tuple[str, ...]:
+    percent, interval = point.percent_of_roof, point.interval
+    status = " ".join((point.status, *point.codes))
+    return (
+        printable(point.name),
+        "-" if point.median_s is None else duration(point.median_s),
+        giga(point.flop_per_s) if point.flop_per_s else "-",
+        giga(point.byte_per_s) if point.byte_per_s else "-",
+        f"{point.flop_per_byte:.3g}" if point.flop_per_byte else "-",
+        "-" if percent is None else f"{percent:.1f} %",
+        "-" if interval is None else f"{interval[0]:.1f} to {interval[1]:.1f}",
+        printable(point.bound or "-"),
+        printable(status),
+    )
