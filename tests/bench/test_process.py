@@ -80,13 +80,16 @@ def test_json_of_a_process_is_alone_on_stdout() -> None:
 
 
 def test_the_shell_gets_candidates() -> None:
-    variables = {"_ROOFLINE_COMPLETE": "bash_complete", "COMP_WORDS": "roofline c", "COMP_CWORD": "1"}
+    variables = {"_ROOFLINE_COMPLETE": "bash_complete", "COMP_WORDS": "roofline com", "COMP_CWORD": "1"}
     answer = bench(**variables)
     assert answer.returncode == 0
     assert answer.stdout.split() == [f"plain,{verb}" for verb in VERBS if verb.startswith("c")]
+    assert answer.stdout.split() == ["plain,compare", "plain,completion"]
 
 
-@pytest.mark.parametrize(("words", "begun"), [("show", "l"), ("verify", "202611"), ("plot", "sam"), ("resume", "la")])
+@pytest.mark.parametrize(
+    ("words", "begun"), [("show", "l"), ("verify", "202611"), ("plot", "sam"), ("resume", "la"), ("compare", "sam")]
+)
 def test_completion_asks_for_the_names_of_saved_runs(results: Path, words: str, begun: str) -> None:
     typed = f"roofline --results {results} {words} {begun}"
     variables = {"_ROOFLINE_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}

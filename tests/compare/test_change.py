@@ -13,6 +13,7 @@ from two_runs import CEILING, one_kernel_run, two_runs
 
 from roofline.compare.change import MARGIN, SAME_CODE, VERDICTS, change_of, ratio_of, verdict_of
 from roofline.errors import NotComparable
+from roofline.model.ceilings import Ceilings
 from roofline.model.measurement import Measurement
 from roofline.model.run import Run
 from roofline.model.statistics import interval_of_median
@@ -164,6 +165,25 @@ def test_launches_of_the_ceiling_that_differ_hide_a_small_change() -> None:
     assert quiet.smallest_effect < 0.1 < noisy.smallest_effect
 
 
+def test_a_clock_that_floats_between_launches_widens_raw_times_only() -> None:
+    """Each launch ran at another clock, and so did its ceiling."""
+    runs = []
+    for run in two_runs(3, launch_spread=0.0):
+        (ceiling,) = run.ceilings.compute
+        floating = tuple(
+            replace(
+                launch,
+                samples_s=tuple(sample_s / clock for sample_s in launch.samples_s),
+                clock_samples_hz=tuple(clock * hz for hz in launch.clock_samples_hz),
+            )
+            for launch, clock in zip(ceiling.launches, (0.8, 1.0, 1.2), strict=True)
+        )
+        runs.append(replace(run, ceilings=Ceilings(compute=(replace(ceiling, launches=floating),))))
+    change = changed(*runs)
+    assert change.paired.launch_noise < 0.02
+    assert change.time.launch_noise > 0.3
+
+
 def test_a_roof_beside_the_kernel_unlike_the_archived_one_hides_a_small_change() -> None:
     before, after = two_runs(3, time=0.9, launch_spread=0.002)
     roof = tuple(0.7 * rate for rate in after.measurements[0].roof_samples)
@@ -207,14 +227,14 @@ def test_across_goes_by_percent_of_the_roof_alone() -> None:
     change = changed(before, after, across=True)
     assert change.speedup == pytest.approx(1, abs=0.05)
     assert change.time is None
-    roofless = replace(after, ceilings=type(after.ceilings)())
+    roofless = replace(after, ceilings=Ceilings())
     nothing = changed(before, roofless, across=True)
     assert (nothing.verdict, nothing.basis, nothing.speedup) == ("inconclusive", "percent of roof", None)
     assert nothing.reason == "no roof to compare with"
 
 
 def test_nothing_known_of_launches_is_not_taken_for_quiet() -> None:
-    before, after = (of(replace(run, ceilings=type(run.ceilings)()), roof_samples=()) for run in two_runs(1, time=0.95))
+    before, after = (of(replace(run, ceilings=Ceilings()), roof_samples=()) for run in two_runs(1, time=0.95))
     assert before.measurements[0].ceiling == CEILING
     change = changed(before, after)
     assert change.verdict == "inconclusive"
