@@ -141,8 +141,9 @@ def decided(
     counts = (len(first.by_time), 0 if second is None else len(second.by_time))
     if says is None:
         return Verdict(point=point, verdict="inconclusive", reason=few, pairs=counts)
-    whole = second is not None and len(second.by_time) == profile.confirm_pairs
-    decisive = (second if second is not None and whole else first).of(says.basis)
+    fresh = () if second is None else second.of(says.basis)
+    whole = len(fresh) == profile.confirm_pairs
+    decisive = fresh if whole else first.of(says.basis)
     interval = hodges_lehmann_interval(decisive)
     confirmed = flagged(decisive, confirm_alpha(profile, kernels), profile.margin) if whole else ""
     verdict, reason = confirmed if confirmed == says.flagged else "", ""
@@ -249,9 +250,10 @@ def smallest_effect(noise: float, profile: Profile, kernels: int) -> float:
 
 
 def _verdict(trial: Trial, point: TrialPoint, kernels: int, confirming: bool) -> Verdict:
+    first = differences_of(trial, point, 1)
     second = differences_of(trial, point, 2) if confirming else None
-    few = _why_few(trial, point, 2 if confirming else 1)
-    return decided(point.name, differences_of(trial, point, 1), second, trial.profile, kernels, few)
+    few = _why_few(trial, point, 1 if len(first.by_time) < trial.profile.screen_pairs else 2)
+    return decided(point.name, first, second, trial.profile, kernels, few)
 
 
 def _why_few(trial: Trial, point: TrialPoint, stage: int) -> str:

@@ -14,12 +14,14 @@ from trial_of import FIVE_PERCENT, SAME, SLOWER, mirrored, pair_of, refused_pair
 from roofline.model.signed_rank import p_greater
 from roofline.model.trial import PROFILES, Trial
 from roofline.model.trial_verdict import (
+    Differences,
     Verdict,
     assay_defect,
     basis_of,
     confirm_alpha,
+    decided,
+    differences_of,
     flagged,
-    log_differences,
     noise_of,
     screened,
     smallest_effect,
@@ -63,7 +65,7 @@ def test_a_change_that_both_stages_see_is_confirmed(profile: str) -> None:
 
 def test_what_the_first_stage_does_not_flag_is_never_confirmed() -> None:
     trial = trial_of({"a": [spread(18, 0.02), spread(44, 0.02, 0.2)], "b": both(0.02, FIVE_PERCENT)})
-    assert flagged(log_differences(trial, trial.points[0], 2, "time"), 0.01, FULL.margin) == "slower"
+    assert flagged(differences_of(trial, trial.points[0], 2).by_time, 0.01, FULL.margin) == "slower"
     assert verdict_on("a", trial).verdict == "same"
     assert "a" not in to_confirm(trial)
 
@@ -123,12 +125,22 @@ def test_shares_of_the_roof_decide_where_they_vary_less() -> None:
     verdict = verdict_on("a", replace(trial, pairs=(*pairs, *trial.pairs)))
     assert verdict.basis == "roof"
     assert verdict.noise is not None and verdict.noise < 1e-3
-    assert basis_of(disturbed, disturbed[:-1]) == basis_of(disturbed, ()) == "time"
+    assert basis_of(disturbed, ()) == "time"
 
 
 def test_the_basis_of_the_first_stage_holds_for_the_second() -> None:
-    points = {"a": [spread(18, 0.02, FIVE_PERCENT), [0.0] * 44]}
-    assert verdict_on("a", trial_of(points)).basis == "time"
+    times, shares = spread(18, 0.02, FIVE_PERCENT), spread(18, 0.01, FIVE_PERCENT)
+    first = Differences(by_time=times, by_roof=shares)
+    second = Differences(by_time=spread(44, 0.001), by_roof=spread(44, 0.01, FIVE_PERCENT))
+    verdict = decided("a", first, second, FULL, 1)
+    assert (verdict.basis, verdict.verdict) == ("roof", "slower")
+
+
+def test_a_second_stage_without_the_roof_of_the_first_decides_nothing() -> None:
+    first = Differences(by_time=spread(18, 0.02, FIVE_PERCENT), by_roof=spread(18, 0.01, FIVE_PERCENT))
+    second = Differences(by_time=spread(44, 0.01, FIVE_PERCENT))
+    verdict = decided("a", first, second, FULL, 1)
+    assert (verdict.verdict, verdict.reason) == ("inconclusive", "FEW")
 
 
 def test_noise_beyond_the_gate_is_not_judged_and_the_least_visible_change_is_told() -> None:
@@ -150,6 +162,7 @@ def test_a_machine_that_never_stood_still_is_busy() -> None:
     trial = trial_of({"a": [[0.0] * 17]})
     refused = [refused_pair("a", 1, 100 + k) for k in range(37)]
     assert verdict_on("a", replace(trial, pairs=(*trial.pairs, *refused))).reason == "BUSY"
+    assert verdict_on(SAME, replace(trial, pairs=(*trial.pairs, *refused))).verdict == "same"
     few = verdict_on("a", replace(trial, pairs=(*trial.pairs, *refused[1:])))
     assert (few.verdict, few.reason, few.pairs, few.ratio) == ("inconclusive", "FEW", (17, 0), None)
 
@@ -228,7 +241,7 @@ def test_a_flagged_control_of_the_same_code_is_confirmed_too() -> None:
 
 def test_nothing_is_screened_before_all_pairs_are_there() -> None:
     trial = trial_of({"a": [spread(17, 0.02, 0.3)]})
-    assert screened(trial, trial.points[0]) is None
+    assert screened(differences_of(trial, trial.points[0], 1), FULL) is None
     assert to_confirm(trial) == ()
 
 
