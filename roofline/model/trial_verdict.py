@@ -22,6 +22,9 @@ from roofline.model.struct import Value
 from roofline.model.trial import FAMILY_ALPHA, Profile, Trial, TrialPoint
 
 VERDICTS = ("slower", "faster", "same", "inconclusive")
+CONFIRMED = ("slower", "faster")
+LACKING = ("BUSY", "FEW")
+"""Reasons of a point of which too few pairs count."""
 _EFFICIENCY = 0.955
 """Of the signed-rank test beside the t test, for normal noise (3 / pi)."""
 _MAD = 1.4826
@@ -36,7 +39,7 @@ class Verdict(Value, frozen=True, kw_only=True):
     verdict: str
     """One of VERDICTS: `slower` and `faster` are confirmed on fresh pairs."""
     reason: str = ""
-    """Why it is inconclusive: `NOISY`, `BUSY`, `FEW`, `WIDE`, `ASSAY`, `TIME`."""
+    """Why it is inconclusive: `NOISY`, `BUSY`, `FEW`, `WIDE`, `ASSAY`."""
     ratio: float | None = None
     """Head's time over the base's: Hodges and Lehmann's estimate."""
     interval: tuple[float, float] | None = None
@@ -138,8 +141,9 @@ def decided(
     counts = (len(first.by_time), 0 if second is None else len(second.by_time))
     if says is None:
         return Verdict(point=point, verdict="inconclusive", reason=few, pairs=counts)
-    whole = second is not None and len(second.by_time) == profile.confirm_pairs
-    decisive = (second if second is not None and whole else first).of(says.basis)
+    fresh = () if second is None else second.of(says.basis)
+    whole = len(fresh) == profile.confirm_pairs
+    decisive = fresh if whole else first.of(says.basis)
     interval = hodges_lehmann_interval(decisive)
     confirmed = flagged(decisive, confirm_alpha(profile, kernels), profile.margin) if whole else ""
     verdict, reason = confirmed if confirmed == says.flagged else "", ""
@@ -199,16 +203,25 @@ def assay_defect(trial: Trial, verdicts: Sequence[Verdict]) -> str | None:
     """Return what the controls have shown to be wrong with the whole trial; None when they held.
 
     The same code on both sides must not be confirmed to differ; the same code with 5 % more calls must be flagged, and
-    confirmed where there was a second stage.
+    confirmed where there was a second stage. A control that lacks pairs holds nothing up: when screening, all depends
+    on it, and when confirming, what was decided there.
     """
-    for point, verdict in zip(trial.points, verdicts, strict=True):
-        if point.control == "same" and verdict.verdict in ("slower", "faster"):
+    both = list(zip(trial.points, verdicts, strict=True))
+    whole = trial.profile.confirm_pairs
+    decided = any(verdict.screened and verdict.pairs[1] >= whole for point, verdict in both if not point.control)
+    for point, verdict in both:
+        if not point.control:
+            continue
+        if point.control == "same" and verdict.verdict in CONFIRMED:
             return f"{point.name}: the same code on both sides was found {verdict.verdict}"
-        if point.control == "slower":
-            if verdict.screened != "slower":
-                return f"{point.name}: 5 % more calls were not noticed"
-            if verdict.pairs[1] and verdict.verdict != "slower":
-                return f"{point.name}: 5 % more calls were not confirmed"
+        screening, confirming = verdict.pairs
+        lacking = verdict.reason in LACKING
+        if lacking and (screening < trial.profile.screen_pairs or (confirming and decided)):
+            return f"{point.name}: too few of its pairs count"
+        if point.control == "slower" and verdict.screened != "slower":
+            return f"{point.name}: 5 % more calls were not noticed"
+        if point.control == "slower" and confirming and not lacking and verdict.verdict != "slower":
+            return f"{point.name}: 5 % more calls were not confirmed"
     return None
 
 
@@ -237,9 +250,10 @@ def smallest_effect(noise: float, profile: Profile, kernels: int) -> float:
 
 
 def _verdict(trial: Trial, point: TrialPoint, kernels: int, confirming: bool) -> Verdict:
+    first = differences_of(trial, point, 1)
     second = differences_of(trial, point, 2) if confirming else None
-    few = _why_few(trial, point, 2 if confirming else 1)
-    return decided(point.name, differences_of(trial, point, 1), second, trial.profile, kernels, few)
+    few = _why_few(trial, point, 1 if len(first.by_time) < trial.profile.screen_pairs else 2)
+    return decided(point.name, first, second, trial.profile, kernels, few)
 
 
 def _why_few(trial: Trial, point: TrialPoint, stage: int) -> str:
