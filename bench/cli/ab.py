@@ -58,7 +58,7 @@ SIGNAL_EXIT = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
 @locking_options
 @click.pass_obj
 def command(session: Session, /, words: tuple[str, ...], again: str | None, as_json: bool, **options: Any) -> int:
-    """Measure two versions of kernels against each other, in one job.
+    """Measure two versions of kernels against each other.
 
     BASE and HEAD are Git revisions (HEAD by default the commit that is checked out), and FILE.py files of kernels that
     both have; without files it is this suite's own kernels. Or BASE and HEAD are two files. Every kernel is timed in

@@ -23,7 +23,7 @@ VERBS = {
     "compare": "Say what changed between two saved runs.",
     "verify": "Derive every number of a run again from its raw samples.",
     "export": "Write a saved run in another tool's format.",
-    "import": "Show a benchmark file of another tool, under a roof of ours if you like.",
+    "import": "Show a benchmark file of pytest-benchmark, pyperf or Google Benchmark.",
     "gate": "Pass or fail a saved run by rules.",
     "ci": "Measure and gate in a CI service, and tell it what came out.",
     "baseline": "Name the runs that others are held against.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from roofline.model.ceilings import CAVEAT_MEANINGS
+from roofline.model.ceiling_caveat import CAVEAT_MEANINGS
 from roofline.model.grade import grade_of
 from roofline.model.guard import GUARDS
 from roofline.model.machine import Machine

@@ -15,7 +15,7 @@ from roofline.kernels.counting import count_work
 from roofline.kernels.kernel import Kernel, kernel
 from roofline.kernels.registry import all_kernels
 from roofline.model import verdict
-from roofline.model.ceilings import CAVEAT_MEANINGS
+from roofline.model.ceiling_caveat import CAVEAT_MEANINGS
 from roofline.model.measurement import STATUSES
 from roofline.model.run import Run
 from roofline.plotting.summary import tables

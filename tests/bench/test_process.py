@@ -83,8 +83,7 @@ def test_the_shell_gets_candidates() -> None:
     variables = {"_ROOFLINE_COMPLETE": "bash_complete", "COMP_WORDS": "roofline com", "COMP_CWORD": "1"}
     answer = bench(**variables)
     assert answer.returncode == 0
-    assert answer.stdout.split() == [f"plain,{verb}" for verb in VERBS if verb.startswith("c")]
-    assert answer.stdout.split() == ["plain,compare", "plain,completion"]
+    assert answer.stdout.split() == [f"plain,{verb}" for verb in VERBS if verb.startswith("com")]
 
 
 @pytest.mark.parametrize(

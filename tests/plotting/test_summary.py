@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from roofline.model.ceilings import CAVEAT_MEANINGS, Ceilings
+from roofline.model.ceiling_caveat import CAVEAT_MEANINGS
+from roofline.model.ceilings import Ceilings
 from roofline.model.machine import Environment, Machine
 from roofline.model.run import Failure, Run
 from roofline.plotting.summary import caveats_table, failures_table, machine_line, tables, versions_line
