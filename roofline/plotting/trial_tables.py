@@ -70,8 +70,8 @@ def _row(trial: Trial, point: TrialPoint, verdict: Verdict) -> Row:
     pairs = trial.accepted(point.name, 1)
     base_s = sorted(pair.base.best_s for pair in pairs)[len(pairs) // 2] if pairs else None
     interval = verdict.interval
-    return (
-        printable(point.kernel if not point.control else f"control: {point.control} code"),
+    cells = (
+        point.kernel if not point.control else f"control: {point.control} code",
         str(point.n),
         point.dtype,
         str(point.threads),
@@ -84,6 +84,7 @@ def _row(trial: Trial, point: TrialPoint, verdict: Verdict) -> Row:
         verdict.basis,
         "; ".join(_notes(trial, point, verdict)),
     )
+    return tuple(map(printable, cells))
 
 
 def _said(trial: Trial, point: TrialPoint, verdict: Verdict) -> str:
@@ -123,6 +124,7 @@ def _time(seconds: float) -> str:
 def _failures(trial: Trial) -> Table:
     columns = (Column("point"), Column("side"), Column("kind"), Column("why", wraps=True))
     rows = tuple(
-        (printable(f.point), f.side or "both", f.kind, printable(f.message)) for f in trial.failures
-    )  # fmt: skip
+        tuple(map(printable, (failure.point, failure.side or "both", failure.kind, failure.message)))
+        for failure in trial.failures
+    )
     return Table("Not compared", columns, (rows,))
