@@ -97,14 +97,20 @@ def _said(trial: Trial, point: TrialPoint, verdict: Verdict) -> str:
 
 def _notes(trial: Trial, point: TrialPoint, verdict: Verdict) -> Iterator[str]:
     if verdict.reason and _said(trial, point, verdict) == "inconclusive":
-        why = REASONS[verdict.reason]
-        yield why if verdict.reason != "FEW" or trial.reason is None else f"{why} ({trial.reason})"
+        yield _why(trial, verdict)
     if not point.control:
         yield from _same(point)
     if point.base.vector_register != point.head.vector_register:
         yield f"{point.base.vector_register or 'no vectors'} -> {point.head.vector_register or 'no vectors'}"
     if point.stretched and not point.control:
         yield "slowed down on purpose: 21 calls for 20"
+
+
+def _why(trial: Trial, verdict: Verdict) -> str:
+    if verdict.reason == "FEW" and any(failure.point == verdict.point for failure in trial.failures):
+        return "it failed: see below"
+    why = REASONS[verdict.reason]
+    return why if verdict.reason != "FEW" or trial.reason is None else f"{why} ({trial.reason})"
 
 
 def _same(point: TrialPoint) -> Iterator[str]:

@@ -146,7 +146,7 @@ TEXT = json.dumps(TREE)
         (TEXT.replace('"seed": 7', '"seed": "7"'), "seed: expected `int`"),
         (TEXT.replace('"elapsed_s": 60.0', '"elapsed_s": 1e999'), "elapsed_s: found Infinity"),
         (b"\xff" + TEXT.encode(), "is not UTF-8"),
-        ("[]", "not a trial"),
+        ('["pairs"]', "not a trial"),
         ({"schema": 2, "id": "x"}, "not a trial: found no `pairs`"),
         ({**TREE, "schema": 2}, "written by a newer version: upgrade"),
         ({**TREE, "schema": True}, "this version reads 1; it is not a trial"),
@@ -238,6 +238,7 @@ def test_hostile_texts_in_every_field_reach_no_terminal_and_no_page(text: str, t
     trial = load_trial(saved(tmp_path, tree))
     assert len(trial.accepted(text + "a", 2)) == TINY.confirm_pairs
     use(trial)
+    use(replace(trial, pairs=()))  # nothing holds then, and the summary says of which control
 
 
 def test_a_trial_that_was_refused_most_of_the_time_can_be_used() -> None:
