@@ -26,7 +26,10 @@ class Repository:
             raise UsageError("there is no `git` here, expected it to check revisions out; name two files instead")
         answer = _git(folder, "rev-parse", "--show-toplevel")
         if answer.returncode:
-            raise UsageError(f"{folder} belongs to no Git repository; go to one, or name two files: ab OLD.py NEW.py")
+            raise UsageError(
+                f"{folder} is in no Git repository that can be used ({_last_words(answer)}); go to one, or name two "
+                "files: ab OLD.py NEW.py"
+            )
         self.folder = Path(answer.stdout.rstrip("\n"))
 
     def commit(self, revision: str) -> str:
@@ -39,8 +42,10 @@ class Repository:
         return answer.stdout.strip()
 
     def changes(self) -> tuple[str, ...]:
-        """Return the tracked files whose changes are in no commit."""
-        answer = _git(self.folder, "status", "--porcelain", "--untracked-files=no", "-z")
+        """Return the tracked files whose changes are in no commit. Raises UsageError when Git cannot tell."""
+        answer = _git(self.folder, "status", "--porcelain", "--untracked-files=no", "--no-renames", "-z")
+        if answer.returncode:
+            raise UsageError(f"git cannot say what has changed in {self.folder}: {_last_words(answer)}")
         return tuple(entry[3:] for entry in answer.stdout.split("\0") if len(entry) > 3)
 
     def refuse_changes(self) -> None:
@@ -61,13 +66,18 @@ class Repository:
         try:
             answer = _git(self.folder, "worktree", "add", "--detach", "--force", str(folder), commit)
             if answer.returncode:
-                lines = answer.stderr.strip().splitlines() or ["it said nothing"]
-                raise UsageError(f"git cannot check {commit[:12]} out: {lines[-1]}")
+                raise UsageError(f"git cannot check {commit[:12]} out: {_last_words(answer)}")
             yield folder
         finally:
             _git(self.folder, "worktree", "remove", "--force", str(folder))
             shutil.rmtree(scratch, ignore_errors=True)
             _git(self.folder, "worktree", "prune")
+
+
+def _last_words(answer: subprocess.CompletedProcess[str]) -> str:
+    """Return the line in which git says what is wrong: the first fatal one, before its advice."""
+    lines = answer.stderr.strip().splitlines() or ["it said nothing"]
+    return next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])
 
 
 def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -59,7 +60,7 @@ def _two_files(base: str, head: str | None, files: Sequence[str], worktree: bool
     if head is None or not head.endswith(".py"):
         raise UsageError(f"{base} is compared with nothing; name a second file, as in ab OLD.py NEW.py")
     for name in (base, head):
-        if not Path(name).is_file():
+        if not _is_file(name):
             raise UsageError(f"{name!r} is not there; expected a Python file of kernels, see `guide adding-a-kernel`")
     one, other = (
         Version(side=Side(name=name, files=(name,)), files=(str(Path(name).resolve()),)) for name in (base, head)
@@ -74,10 +75,14 @@ def _in_repository(file: str, repository: Repository) -> Path:
     return place.relative_to(repository.folder.resolve())
 
 
+def _is_file(name: str) -> bool:
+    return os.path.isfile(name)  # noqa: PTH113  (Path.is_file raises for names that no file can have)
+
+
 def _version(name: str, commit: str | None, folder: Path, places: Sequence[Path]) -> Version:
     files = tuple(str(folder / place) for place in places)
     for place, file in zip(places, files, strict=True):
-        if not Path(file).is_file():
+        if not _is_file(file):
             raise UsageError(f"{place} is not there in {name}; name files that both revisions have")
     is_suite = (folder / "roofline" / "measurement" / "worker.py").is_file() and (folder / "bench").is_dir()
     if is_suite and not (folder / "roofline" / "measurement" / "side.py").is_file():

@@ -11,13 +11,15 @@ from typing import Any
 from msgspec.structs import replace
 from sample_host import sample_environment, sample_machine
 
-from roofline.model.trial import PROFILES, Pair, Side, Timed, Trial, TrialPoint
+from roofline.model.trial import PROFILES, Pair, Profile, Side, Timed, Trial, TrialPoint
 
 BASE_S = 1e-3
 ROOF_PER_S = 5e10
 CLOCK_HZ = 3e9
 SAME, SLOWER = "control: same code", "control: slower code"
 FIVE_PERCENT = log(1.05)
+TINY = Profile(name="tiny", screen_pairs=5, confirm_pairs=7, most_noise=0.05)
+"""The fewest pairs with which both stages can find anything."""
 
 
 def spread(count: int, sd: float, centre: float = 0.0) -> tuple[float, ...]:
@@ -66,7 +68,7 @@ def refused_pair(point: str, stage: int, launch: int, difference: float = 0.0) -
 
 def trial_of(
     points: Mapping[str, Sequence[Sequence[float]]],
-    profile: str = "full",
+    profile: str | Profile = "full",
     controls: Mapping[str, Sequence[Sequence[float]]] | None = None,
     **fields: Any,
 ) -> Trial:
@@ -74,7 +76,7 @@ def trial_of(
 
     The controls hold unless `controls` says otherwise.
     """
-    planned = PROFILES[profile]
+    planned = PROFILES[profile] if isinstance(profile, str) else profile
     counts = (planned.screen_pairs, planned.confirm_pairs)
     stages = 1 + any(len(stages) > 1 for stages in points.values())
     held = {

@@ -95,12 +95,12 @@ def _measured(session: Session, words: tuple[str, ...], **options: Any) -> tuple
     argv = tuple(map(printable, session.argv))
     lock = machine_lock(lock_folder(), "roofline ab", wait_s=options["wait_s"], concurrent=options["concurrent"])
     with (
-        interruptible(),
+        interruptible() as signals,
         versions_of(base, head, files, options["worktree"]) as versions,
         lock as hold,
         progress(session) as report,
     ):
-        trial = tried(
+        trial = (session.tried or tried)(
             versions,
             asked,
             profile,
@@ -110,7 +110,8 @@ def _measured(session: Session, words: tuple[str, ...], **options: Any) -> tuple
             argv=argv,
         )
         trial = replace(trial, caveats=(*trial.caveats, *hold.caveats()))
-        return trial, save_trial(trial, session.results)
+        with signals.held():
+            return trial, save_trial(trial, session.results)
 
 
 def _named(words: tuple[str, ...]) -> tuple[str, str | None, tuple[str, ...]]:

@@ -39,6 +39,8 @@ class Session:
     """What the program was called with, for the record."""
     launch: Callable[..., Any] | None = None
     """Measures a plan, called as `roofline.measurement.launch.launch` is; None means that one."""
+    tried: Callable[..., Any] | None = None
+    """Compares two versions, called as `bench.trial.tried` is; None means that one."""
 
     def console(self, stream: TextIO) -> Console:
         """Return a rich console that honours the choice of colour and does not cut piped text at 80 columns."""

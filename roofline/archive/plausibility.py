@@ -15,6 +15,7 @@ from msgspec.structs import asdict, replace
 from roofline.archive.identity import RUN_ID, label_defect
 from roofline.archive.tree import Defect, shown
 from roofline.model.ceilings import Ceiling, ComputeCeiling
+from roofline.model.machine import Environment, Machine
 from roofline.model.measurement import MOST_TOLERANCE, STATUSES, Measurement
 from roofline.model.run import (
     ComputeMeasured,
@@ -54,13 +55,13 @@ def run_defects(run: Run) -> Iterator[Defect]:
         yield Defect("started_utc", shown(run.started_utc), "YYYY-MM-DDTHH:MM:SSZ")
     if run.label is not None and (defect := label_defect(run.label)) is not None:
         yield Defect("label", shown(run.label), f"a short printable name ({defect})")
-    yield from _within("elapsed_s", run.elapsed_s, (0.0, 1e9))
-    yield from _machine_defects(run)
+    yield from within("elapsed_s", run.elapsed_s, (0.0, 1e9))
+    yield from machine_defects(run.machine, run.environment)
     for index, compute in enumerate(run.ceilings.compute):
         yield from ceiling_defects(compute, f"ceilings.compute[{index}]")
     for index, memory in enumerate(run.ceilings.memory):
         yield from ceiling_defects(memory, f"ceilings.memory[{index}]")
-    yield from _level_defects(run.levels, run.sweep, run.latencies)
+    yield from level_defects(run.levels, run.sweep, run.latencies)
     for index, measurement in enumerate(run.measurements):
         yield from measurement_defects(measurement, f"measurements[{index}]")
     yield from _contradictions(run)
@@ -107,29 +108,29 @@ def record_defects(record: Record) -> Iterator[Defect]:
         case KernelMeasured():
             yield from measurement_defects(record.measurement, "measurement")
         case LevelsFound():
-            yield from _level_defects(record.levels, record.sweep, record.latencies)
+            yield from level_defects(record.levels, record.sweep, record.latencies)
 
 
 def ceiling_defects(ceiling: Ceiling, path: str) -> Iterator[Defect]:
     """Yield what is implausible in a ceiling."""
-    yield from _within(f"{path}.threads", ceiling.threads, COUNT)
-    yield from _within(f"{path}.clock_hz", ceiling.clock_hz, CLOCK_HZ)
+    yield from within(f"{path}.threads", ceiling.threads, COUNT)
+    yield from within(f"{path}.clock_hz", ceiling.clock_hz, CLOCK_HZ)
     if isinstance(ceiling, ComputeCeiling):
-        yield from _within(f"{path}.flop_per_s", ceiling.flop_per_s, RATE)
-        yield from _within(f"{path}.flop_per_cycle", ceiling.flop_per_cycle, PER_CYCLE)
-        yield from _within(f"{path}.chains", ceiling.chains, COUNT)
+        yield from within(f"{path}.flop_per_s", ceiling.flop_per_s, RATE)
+        yield from within(f"{path}.flop_per_cycle", ceiling.flop_per_cycle, PER_CYCLE)
+        yield from within(f"{path}.chains", ceiling.chains, COUNT)
     else:
-        yield from _within(f"{path}.byte_per_s", ceiling.byte_per_s, RATE)
-        yield from _within(f"{path}.byte_per_cycle", ceiling.byte_per_cycle, PER_CYCLE)
-        yield from _within(f"{path}.working_set_bytes", ceiling.working_set_bytes, AMOUNT)
-        yield from _within(f"{path}.unroll", ceiling.unroll, COUNT)
+        yield from within(f"{path}.byte_per_s", ceiling.byte_per_s, RATE)
+        yield from within(f"{path}.byte_per_cycle", ceiling.byte_per_cycle, PER_CYCLE)
+        yield from within(f"{path}.working_set_bytes", ceiling.working_set_bytes, AMOUNT)
+        yield from within(f"{path}.unroll", ceiling.unroll, COUNT)
     if len(ceiling.launches) > MAX_LAUNCHES:
         yield Defect(f"{path}.launches", f"{len(ceiling.launches)} launches", f"at most {MAX_LAUNCHES}")
     if ceiling.raised_by and not any(launch.samples_s for launch in ceiling.launches[-1:]):
         yield Defect(f"{path}.launches", "no samples in the last launch", f"some, as {ceiling.raised_by} raised it")
     for index, launch in enumerate(ceiling.launches):
         place = f"{path}.launches[{index}]"
-        yield from _within(f"{place}.amount", launch.amount, AMOUNT)
+        yield from within(f"{place}.amount", launch.amount, AMOUNT)
         yield from _samples(f"{place}.samples_s", launch.samples_s, TIME_S, MAX_SAMPLES, "at most")
         yield from _samples(f"{place}.clock_samples_hz", launch.clock_samples_hz, CLOCK_HZ, len(launch.samples_s))
 
@@ -137,11 +138,11 @@ def ceiling_defects(ceiling: Ceiling, path: str) -> Iterator[Defect]:
 def measurement_defects(measurement: Measurement, path: str) -> Iterator[Defect]:
     """Yield what is implausible in a measurement."""
     for name in ("n", "threads", "repeats"):
-        yield from _within(f"{path}.{name}", getattr(measurement, name), (COUNT[0], AMOUNT[1]))
+        yield from within(f"{path}.{name}", getattr(measurement, name), (COUNT[0], AMOUNT[1]))
     for name in ("flops", "read_bytes", "write_bytes", "allocate_bytes"):
-        yield from _within(f"{path}.work.{name}", getattr(measurement.work, name), (0, AMOUNT[1]))
+        yield from within(f"{path}.work.{name}", getattr(measurement.work, name), (0, AMOUNT[1]))
     for name in ("error", "tolerance"):
-        yield from _within(f"{path}.{name}", getattr(measurement, name), (0.0, float("inf")))
+        yield from within(f"{path}.{name}", getattr(measurement, name), (0.0, float("inf")))
     if measurement.status not in STATUSES:
         yield Defect(f"{path}.status", shown(measurement.status), f"one of {', '.join(STATUSES)}")
     error, tolerance = measurement.error, measurement.tolerance
@@ -153,7 +154,7 @@ def measurement_defects(measurement: Measurement, path: str) -> Iterator[Defect]
     if digest and not ASSEMBLY_DIGEST.fullmatch(digest):
         yield Defect(f"{path}.assembly_digest", shown(digest), "16 hexadecimal digits, or nothing")
     for name, size in measurement.tiles.items():
-        yield from _within(f"{path}.tiles.{shown(name)}", size, (0, AMOUNT[1]))
+        yield from within(f"{path}.tiles.{shown(name)}", size, (0, AMOUNT[1]))
     if measurement.tolerance is not None and measurement.tolerance > MOST_TOLERANCE:
         yield Defect(f"{path}.tolerance", shown(measurement.tolerance), f"at most {MOST_TOLERANCE:g}")
     if measurement.evidence is not None:
@@ -170,44 +171,45 @@ def measurement_defects(measurement: Measurement, path: str) -> Iterator[Defect]
     yield from _samples(f"{path}.roof_clock_samples_hz", measurement.roof_clock_samples_hz, CLOCK_HZ, samples + 1)
 
 
-def _machine_defects(run: Run) -> Iterator[Defect]:
-    machine, environment = run.machine, run.environment
+def machine_defects(machine: Machine, environment: Environment) -> Iterator[Defect]:
+    """Yield what is implausible in a machine and its conditions."""
     for name in ("sockets", "cores", "hardware_threads", "numa_nodes"):
-        yield from _within(f"machine.{name}", getattr(machine, name), COUNT)
-    yield from _within("machine.memory_bytes", machine.memory_bytes, AMOUNT)
+        yield from within(f"machine.{name}", getattr(machine, name), COUNT)
+    yield from within("machine.memory_bytes", machine.memory_bytes, AMOUNT)
     for index, cache in enumerate(machine.caches):
-        yield from _within(f"machine.caches[{index}].size_bytes", cache.size_bytes, AMOUNT)
+        yield from within(f"machine.caches[{index}].size_bytes", cache.size_bytes, AMOUNT)
         for name in ("line_bytes", "shared_by", "instances"):
-            yield from _within(f"machine.caches[{index}].{name}", getattr(cache, name), COUNT)
-    yield from _within("environment.steal_share", environment.steal_share, (0.0, 1.0))
+            yield from within(f"machine.caches[{index}].{name}", getattr(cache, name), COUNT)
+    yield from within("environment.steal_share", environment.steal_share, (0.0, 1.0))
     for name in ("load_1min", "cgroup_cpus", "memory_limit_bytes", "memory_available_bytes"):
-        yield from _within(f"environment.{name}", getattr(environment, name), (0, AMOUNT[1]))
+        yield from within(f"environment.{name}", getattr(environment, name), (0, AMOUNT[1]))
 
 
-def _level_defects(
-    levels: Sequence[Level], sweep: Sequence[SweepPoint], latencies: Sequence[LatencyPoint]
+def level_defects(
+    levels: Sequence[Level], sweep: Sequence[SweepPoint] = (), latencies: Sequence[LatencyPoint] = ()
 ) -> Iterator[Defect]:
+    """Yield what is implausible in levels, and in what they were found from."""
     for index, level in enumerate(levels):
-        yield from _within(f"levels[{index}].shared_by", level.shared_by, COUNT)
+        yield from within(f"levels[{index}].shared_by", level.shared_by, COUNT)
         for name in ("reported_bytes", "effective_bytes", "bandwidth_bytes", "latency_bytes", "working_set_bytes"):
-            yield from _within(f"levels[{index}].{name}", getattr(level, name), AMOUNT)
+            yield from within(f"levels[{index}].{name}", getattr(level, name), AMOUNT)
         for name in ("effective_interval_bytes", "bandwidth_interval_bytes", "latency_interval_bytes"):
             for end in getattr(level, name) or ():
-                yield from _within(f"levels[{index}].{name}", end, AMOUNT)
-        yield from _within(f"levels[{index}].byte_per_s", level.byte_per_s, RATE)
-        yield from _within(f"levels[{index}].latency_s", level.latency_s, TIME_S)
-        yield from _within(f"levels[{index}].latency_cycles", level.latency_cycles, PER_CYCLE)
+                yield from within(f"levels[{index}].{name}", end, AMOUNT)
+        yield from within(f"levels[{index}].byte_per_s", level.byte_per_s, RATE)
+        yield from within(f"levels[{index}].latency_s", level.latency_s, TIME_S)
+        yield from within(f"levels[{index}].latency_cycles", level.latency_cycles, PER_CYCLE)
     for index, point in enumerate(sweep):
-        yield from _within(f"sweep[{index}].size_bytes", point.size_bytes, AMOUNT)
-        yield from _within(f"sweep[{index}].byte_per_s", point.byte_per_s, RATE)
+        yield from within(f"sweep[{index}].size_bytes", point.size_bytes, AMOUNT)
+        yield from within(f"sweep[{index}].byte_per_s", point.byte_per_s, RATE)
     for index, latency in enumerate(latencies):
-        yield from _within(f"latencies[{index}].size_bytes", latency.size_bytes, AMOUNT)
-        yield from _within(f"latencies[{index}].latency_s", latency.latency_s, TIME_S)
-        yield from _within(f"latencies[{index}].latency_cycles", latency.latency_cycles, PER_CYCLE)
+        yield from within(f"latencies[{index}].size_bytes", latency.size_bytes, AMOUNT)
+        yield from within(f"latencies[{index}].latency_s", latency.latency_s, TIME_S)
+        yield from within(f"latencies[{index}].latency_cycles", latency.latency_cycles, PER_CYCLE)
 
 
-def _within(path: str, value: float | None, limits: tuple[float, float]) -> Iterator[Defect]:
-    """Unknown (None) is always plausible. Written so that a NaN is not."""
+def within(path: str, value: float | None, limits: tuple[float, float]) -> Iterator[Defect]:
+    """Yield a defect for a value outside of its limits. Unknown (None) is always plausible; a NaN never is."""
     low, high = limits
     if value is not None and not low <= value <= high:
         yield Defect(path, shown(value), f"{low:g} to {high:g}")

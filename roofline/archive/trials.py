@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from roofline.archive.disk import read_bytes, refuse_results, sync_folder, write_synced
 from roofline.archive.document import to_tree, typed, written
 from roofline.archive.tree import parse, shown
+from roofline.archive.trial_plausibility import trial_defects
 from roofline.errors import ArchiveError
 from roofline.model.trial import SCHEMA, Trial
 from roofline.model.trial_verdict import Verdict, verdicts_of
@@ -30,16 +32,19 @@ def trial_path(trial: Trial, results: Path) -> Path:
 def encode_trial(trial: Trial) -> bytes:
     """Write a trial as its JSON document, with its `verdicts`. Raises ArchiveError for what could not be read back."""
     source = f"trial {shown(trial.id)}"
+    for defect in trial_defects(trial):
+        raise ArchiveError(f"{source}: {defect}")
     fields = {name: getattr(trial, name) for name in trial.__struct_fields__}
     tree = to_tree(TrialDocument(**fields, verdicts=verdicts_of(trial)), source)
     typed(tree, TrialDocument, source)
     return (written(tree) + "\n").encode("utf-8")
 
 
-def save_trial(trial: Trial, results: Path) -> Path:
+def save_trial(trial: Trial, results: Path, move: Callable[[Path, Path], object] = os.replace) -> Path:
     """Write a trial durably in the place of what was there of it, the old file or the new one whatever happens.
 
-    Raises ResultsError when the folder cannot be written.
+    `move` is how a file takes another's place. Raises ArchiveError for a trial that could not be read back, and
+    ResultsError when the folder cannot be written.
     """
     path = trial_path(trial, results)
     data = encode_trial(trial)
@@ -48,7 +53,7 @@ def save_trial(trial: Trial, results: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             write_synced(temporary, data)
-            temporary.replace(path)
+            move(temporary, path)
         finally:
             with suppress(OSError):  # what went wrong before says more
                 temporary.unlink(missing_ok=True)
@@ -61,30 +66,17 @@ def save_trial(trial: Trial, results: Path) -> Path:
 def load_trial(path: Path) -> Trial:
     """Read a trial. Raises ArchiveError for a file that is missing, unreadable or no trial."""
     source = str(path)
-    tree = parse(read_bytes(path), source)
+    tree = parse(read_bytes(path, "trial"), source)
     if not isinstance(tree, dict) or "pairs" not in tree:
         raise ArchiveError(
             f"{source}: not a trial: found no `pairs` at the top; `ab` writes files that end in {SUFFIX}"
         )
-    if type(tree.get("schema")) is not int or not 1 <= tree["schema"] <= SCHEMA:
-        raise ArchiveError(f"{source}: schema: found {shown(tree.get('schema'))}, this version reads {SCHEMA}")
+    schema = tree.get("schema")
+    if type(schema) is not int or not 1 <= schema <= SCHEMA:
+        newer = type(schema) is int and schema > SCHEMA
+        remedy = "it was written by a newer version: upgrade roofline-suite" if newer else "it is not a trial"
+        raise ArchiveError(f"{source}: schema: found {shown(schema)}, this version reads {SCHEMA}; {remedy}")
     trial: Trial = typed(tree, Trial, source)
-    for defect in _defects(trial):
+    for defect in trial_defects(trial):
         raise ArchiveError(f"{source}: {defect}")
     return trial
-
-
-def _defects(trial: Trial) -> list[str]:
-    """Return what keeps pairs from being judged: times and rates that no clock has told."""
-    names = {point.name for point in trial.points}
-    found = []
-    for number, pair in enumerate(trial.pairs):
-        for side, timed in (("base", pair.base), ("head", pair.head)):
-            numbers = (*timed.samples_s, *timed.roof_samples, *timed.clock_samples_hz)
-            if not timed.samples_s or not all(0 < value < float("inf") for value in numbers):
-                found.append(f"pairs[{number}].{side}: found a time or rate that is not above 0, expected samples")
-        if pair.point not in names:
-            found.append(f"pairs[{number}].point: found {shown(pair.point)}, expected one of the trial's points")
-        if pair.stage not in (1, 2):
-            found.append(f"pairs[{number}].stage: found {pair.stage}, expected 1 or 2")
-    return found

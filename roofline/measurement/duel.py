@@ -16,7 +16,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from roofline.errors import MeasurementError, NotComparable
+from roofline.errors import NotComparable
 from roofline.measurement.agreement import Agreed, agreed, disagreement
 from roofline.measurement.interruption import Interruption, catch_signals
 from roofline.measurement.launch import PATIENCE_S, Progress
@@ -85,7 +85,7 @@ class Duel:
     def fought(self) -> Trial:
         """Rehearse, screen, confirm, and return the trial; what a signal or the time limit ends is not complete.
 
-        Raises NotComparable when no point can be timed on both sides, MeasurementError when a side does not start.
+        Raises NotComparable when no point, or not the control, can be timed on both sides.
         """
         self._started_s = self.clock()
         with adopting(), catch_signals() as self._interruption:
@@ -117,18 +117,23 @@ class Duel:
         if not self._agreed:
             failures = {f"{failure.point}: {failure.message}" for failure in self.trial.failures}
             raise NotComparable(f"no kernel can be timed on both sides: {'; '.join(sorted(failures))}")
+        if failures := disagreement(control[0].name, *control[1:]):
+            reasons = "; ".join(f"{failure.side or 'both'}: {failure.message}" for failure in failures)
+            raise NotComparable(f"the control, {control[0].name}, cannot be timed on both sides: {reasons}")
+        if control[1].digest != control[2].digest:
+            raise NotComparable(
+                f"the control, {control[0].name}, is not the same code on both sides, so that nothing would tell what "
+                "the machine adds; compare revisions between which it did not change, or two files: ab OLD.py NEW.py"
+            )
         for kind in CONTROLS:
             self._agree(f"control: {kind} code ({control[0].name})", *control, control=kind)
-        if not any(point.control for point in self.trial.points):
-            raise NotComparable(f"the control, {control[0].name}, is not the same code on both sides; name another one")
 
     def _asked(self) -> list[KernelPoint]:
         return [point for point in self.plan.points if isinstance(point, KernelPoint)]
 
     def _agree(self, name: str, point: KernelPoint, base: Rehearsed, head: Rehearsed, control: str = "") -> None:
         """Add a point that both sides can time, or the reason why they cannot."""
-        failures = disagreement(name, base, head)
-        if failures or (control and base.digest != head.digest):
+        if failures := disagreement(name, base, head):
             self.trial = replace(self.trial, failures=(*self.trial.failures, *failures))
             return
         stretched = control == "slower" or (not control and point.kernel in self.stretched)
@@ -166,7 +171,7 @@ class Duel:
         )
 
     def _stage(self, stage: int, names: Sequence[str]) -> bool:
-        """Take pairs until every point has as many accepted as planned, or has been refused too often.
+        """Take pairs until every point has as many accepted as planned, or has been refused too often, or has failed.
 
         Return False when the time is over before.
         """
@@ -177,7 +182,7 @@ class Duel:
         began_s = self.clock()
         for launch in range(1, most + 1):
             left = [name for name in names if name in self._agreed and len(self.trial.accepted(name, stage)) < planned]
-            if not left:
+            if not left or all(one.described.control for one in self._agreed.values()):
                 return True
             if self.clock() - self._started_s > self.limit_s:
                 return False
@@ -221,7 +226,7 @@ class Duel:
                 sides[side] = self.start(self.base if side == "base" else self.head, request)
                 stack.callback(sides[side].stop)
             for side, worker in sides.items():
-                if (failed := self._until_ready(worker)) is not None:
+                if (failed := self._until_ready(worker, len(names))) is not None:
                     self._fail(names[failed[0]], side, failed[1])
                     return
             for place, name in order:
@@ -241,17 +246,17 @@ class Duel:
         made = counted * STRETCH[0] // STRETCH[1] if point.stretched and side == "head" else counted
         worker.tell(f"{place} {counted} {made}")
         answer = worker.hear(self.patience_s)
-        if isinstance(answer, KernelTimed):
+        if isinstance(answer, KernelTimed) and answer.timed.told_by_a_clock:
             return answer.timed
         self._fail(name, side, answer)
         return None
 
-    def _until_ready(self, worker: WorkerProcess) -> tuple[int, Died | Silent] | None:
+    def _until_ready(self, worker: WorkerProcess, points: int) -> tuple[int, Died | Silent] | None:
         """Wait until a side is ready; return the place of the point that it died at, and how, when it does not."""
         at = 0
         while True:
             match worker.hear(self.patience_s):
-                case Began(index=index) if index >= 0:
+                case Began(index=index) if 0 <= index < points:
                     at = index
                 case SideReady():
                     return None
@@ -266,5 +271,3 @@ class Duel:
         noted = TrialFailure(point=name, side=side, kind=failure.kind, message=failure.message)
         self.trial = replace(self.trial, failures=(*self.trial.failures, noted))
         self._agreed.pop(name, None)
-        if not self._agreed:
-            raise MeasurementError(f"no point is left to time: {name} on the side of {side}: {failure.message}")

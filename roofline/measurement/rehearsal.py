@@ -31,7 +31,7 @@ class Rehearsal:
             match self._worker.hear(self._patience_s):
                 case Began():
                     pass
-                case PointRehearsed(rehearsed=rehearsed):
+                case PointRehearsed(rehearsed=rehearsed) if rehearsed.kernel == self._points[len(found)].kernel:
                     found.append(rehearsed)
                 case Died() | Silent() as end:
                     found.append(refused(self._points[len(found)], end))

@@ -110,7 +110,7 @@ class Bench:
         needs = {roof.name: roof.working_set_bytes if isinstance(roof, MemoryCeiling) else 0 for roof in roofs if roof}
         samplers: dict[str, Sampler] = {}
         for name in sorted(needs, key=needs.__getitem__, reverse=True):
-            heartbeat(0)
+            heartbeat(next(place for place, roof in enumerate(roofs) if roof is not None and roof.name == name))
             roof = self.request.ceilings.named(name)
             assert roof is not None  # it has just been found
             samplers[name] = self.pairing.roof_sampler(roof)

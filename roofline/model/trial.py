@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import inf, log, sqrt
 
 from roofline.model.ceilings import Ceilings
 from roofline.model.machine import Environment, Machine
@@ -120,6 +120,12 @@ class Timed(Value, frozen=True, kw_only=True):
     def roof_per_s(self) -> float | None:
         """Geometric mean of the probes' rates; None without a roof."""
         return sqrt(self.roof_samples[0] * self.roof_samples[1]) if len(self.roof_samples) == 2 else None
+
+    @property
+    def told_by_a_clock(self) -> bool:
+        """True when there are samples, and all times and rates are above 0 and finite."""
+        numbers = (*self.samples_s, *self.roof_samples, *self.clock_samples_hz)
+        return bool(self.samples_s) and all(0 < number < inf for number in numbers)
 
     @property
     def steady(self) -> bool:

@@ -70,8 +70,8 @@ def _row(trial: Trial, point: TrialPoint, verdict: Verdict) -> Row:
     pairs = trial.accepted(point.name, 1)
     base_s = sorted(pair.base.best_s for pair in pairs)[len(pairs) // 2] if pairs else None
     interval = verdict.interval
-    return (
-        printable(point.kernel if not point.control else f"control: {point.control} code"),
+    cells = (
+        point.kernel if not point.control else f"control: {point.control} code",
         str(point.n),
         point.dtype,
         str(point.threads),
@@ -84,6 +84,7 @@ def _row(trial: Trial, point: TrialPoint, verdict: Verdict) -> Row:
         verdict.basis,
         "; ".join(_notes(trial, point, verdict)),
     )
+    return tuple(map(printable, cells))
 
 
 def _said(trial: Trial, point: TrialPoint, verdict: Verdict) -> str:
@@ -96,14 +97,20 @@ def _said(trial: Trial, point: TrialPoint, verdict: Verdict) -> str:
 
 def _notes(trial: Trial, point: TrialPoint, verdict: Verdict) -> Iterator[str]:
     if verdict.reason and _said(trial, point, verdict) == "inconclusive":
-        why = REASONS[verdict.reason]
-        yield why if verdict.reason != "FEW" or trial.reason is None else f"{why} ({trial.reason})"
+        yield _why(trial, verdict)
     if not point.control:
         yield from _same(point)
     if point.base.vector_register != point.head.vector_register:
         yield f"{point.base.vector_register or 'no vectors'} -> {point.head.vector_register or 'no vectors'}"
     if point.stretched and not point.control:
         yield "slowed down on purpose: 21 calls for 20"
+
+
+def _why(trial: Trial, verdict: Verdict) -> str:
+    if verdict.reason == "FEW" and any(failure.point == verdict.point for failure in trial.failures):
+        return "it failed: see below"
+    why = REASONS[verdict.reason]
+    return why if verdict.reason != "FEW" or trial.reason is None else f"{why} ({trial.reason})"
 
 
 def _same(point: TrialPoint) -> Iterator[str]:
@@ -123,6 +130,7 @@ def _time(seconds: float) -> str:
 def _failures(trial: Trial) -> Table:
     columns = (Column("point"), Column("side"), Column("kind"), Column("why", wraps=True))
     rows = tuple(
-        (printable(f.point), f.side or "both", f.kind, printable(f.message)) for f in trial.failures
-    )  # fmt: skip
+        tuple(map(printable, (failure.point, failure.side or "both", failure.kind, failure.message)))
+        for failure in trial.failures
+    )
     return Table("Not compared", columns, (rows,))
