@@ -18,8 +18,8 @@ ROOF_PER_S = 5e10
 CLOCK_HZ = 3e9
 SAME, SLOWER = "control: same code", "control: slower code"
 FIVE_PERCENT = log(1.05)
-TINY = Profile(name="tiny", screen_pairs=5, confirm_pairs=7, most_noise=0.05)
-"""The fewest pairs with which both stages can find anything."""
+TINY = Profile(name="tiny", screen_pairs=6, confirm_pairs=7, most_noise=0.05)
+"""The fewest pairs with which both stages can find anything, and nothing, too."""
 
 
 def spread(count: int, sd: float, centre: float = 0.0) -> tuple[float, ...]:

@@ -115,10 +115,10 @@ class Duel:
         for point, base, head in asked:
             self._agree(point.name, point, base, head)
         if not self._agreed:
-            failures = {f"{failure.point}: {failure.message}" for failure in self.trial.failures}
-            raise NotComparable(f"no kernel can be timed on both sides: {'; '.join(sorted(failures))}")
-        if failures := disagreement(control[0].name, *control[1:]):
-            reasons = "; ".join(f"{failure.side or 'both'}: {failure.message}" for failure in failures)
+            failures = sorted({f"{failure.point}: {failure.message}" for failure in self.trial.failures})
+            raise NotComparable(f"no kernel can be timed on both sides: {'; '.join(failures)}")
+        if refusals := disagreement(control[0].name, *control[1:]):
+            reasons = "; ".join(f"{refusal.side or 'both'}: {refusal.message}" for refusal in refusals)
             raise NotComparable(f"the control, {control[0].name}, cannot be timed on both sides: {reasons}")
         if control[1].digest != control[2].digest:
             raise NotComparable(

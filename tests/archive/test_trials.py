@@ -26,9 +26,9 @@ from roofline.plotting.trial_tables import trial_summary, trial_tables
 
 FAILED = TrialFailure(point="b", side="head", kind="crashed", message="the process died of SIGSEGV: b.py:3")
 PLAIN = trial_of(
-    {"a": [spread(5, 0.01, 0.1), spread(7, 0.01, 0.1)], "b": []},
+    {"a": [spread(6, 0.01, 0.1), spread(7, 0.01, 0.1)], "b": []},
     TINY,
-    {SLOWER: [spread(5, 0.01, 0.1), spread(7, 0.01, 0.1)]},
+    {SLOWER: [spread(6, 0.01, 0.1), spread(7, 0.01, 0.1)]},
     failures=(FAILED,),
     caveats=(Caveat(code="VM", message="virtual machine"),),
     complete=False,
@@ -242,4 +242,4 @@ def test_hostile_texts_in_every_field_reach_no_terminal_and_no_page(text: str, t
 
 
 def test_a_trial_that_was_refused_most_of_the_time_can_be_used() -> None:
-    use(replace(SMALL, pairs=tuple(refused_pair("a", 1, k) for k in range(15))))
+    use(replace(SMALL, pairs=tuple(refused_pair("a", 1, k) for k in range(18))))

@@ -75,6 +75,11 @@ def test_what_was_chosen_is_timed_again_with_coins_of_its_own(sides: Sides) -> N
     assert trial.complete
 
 
+def test_a_flagged_control_is_timed_again_though_no_kernel_is(sides: Sides) -> None:
+    trial = sides.duel(choose=lambda grown: (SAME, SLOWER)).fought()
+    assert len(trial.accepted(SAME, 2)) == len(trial.accepted(SLOWER, 2)) == SHORT.confirm_pairs
+
+
 def test_each_side_is_given_its_own_files(sides: Sides) -> None:
     sides.duel().fought()
     assert {(entry[0], *entry[3]) for entry in sides.log if entry[1] != "time"} == {

@@ -37,22 +37,21 @@ def others_are_whole(trial: Trial) -> bool:
     return trial.complete and {len(trial.accepted(name, 1)) for name in (B, SAME, SLOWER)} == {SHORT.screen_pairs}
 
 
-@pytest.mark.parametrize("side", ["base", "head"])
 @pytest.mark.parametrize("moment", ["rehearse", "ready", "time", "time twice"])
 @pytest.mark.parametrize(
-    ("act", "kind", "words"),
+    ("side", "act", "words"),
     [
-        (["die", "SIGSEGV"], "crashed", "died of SIGSEGV"),
-        (["exit", 3], "crashed", "exited with 3: the last line of the side"),
+        ("base", ["die", "SIGSEGV"], "died of SIGSEGV"),
+        ("head", ["exit", 3], "exited with 3: the last line of the side"),
     ],
 )
 def test_a_side_that_dies_costs_its_point_and_is_named(
-    act: list[Any], kind: str, words: str, moment: str, side: str, sides: Sides
+    side: str, act: list[Any], words: str, moment: str, sides: Sides
 ) -> None:
     sides.acts[f"{side} {moment} a"] = act
     trial = sides.duel().fought()
     point, at, how, message = only_failure(trial)
-    assert (point, at, how) == (A, side, kind)
+    assert (point, at, how) == (A, side, "crashed")
     assert words in message
     assert others_are_whole(trial)
     assert len(trial.accepted(A, 1)) == (moment == "time twice")
