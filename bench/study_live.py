@@ -27,7 +27,7 @@ from roofline.measurement.lock import lock_folder, machine_lock
 from roofline.model.run import Run
 from roofline.model.statistics import median, relative_spread
 from roofline.model.trial import PROFILES, Pair, Side, Trial
-from roofline.model.trial_verdict import assay_defect, verdicts_of
+from roofline.model.trial_verdict import VERDICTS, assay_defect, verdicts_of
 
 KERNELS = {
     "stream.triad": "memory",
@@ -105,7 +105,7 @@ def cell(verdicts: Sequence[str]) -> str:
     """Write how often each verdict was given."""
     if not verdicts:
         return "-"
-    return ", ".join(f"{verdicts.count(v)} {v}" for v in ("slower", "faster", "same", "inconclusive"))
+    return ", ".join(f"{verdicts.count(v)} {v}" for v in VERDICTS)
 
 
 @click.command()

@@ -17,8 +17,8 @@ import click
 import numpy as np
 from scipy.stats import beta
 
-from roofline.model.trial import PROBE_APART, PROFILES, Profile
-from roofline.model.trial_verdict import Differences, Verdict, decided, screened
+from roofline.model.trial import CONTROLS, PROBE_APART, PROFILES, Profile
+from roofline.model.trial_verdict import Differences, Verdict, decided, defect_of_controls, screened
 
 SAMPLES = 5
 """Of a kernel in one process, as `ab` takes them."""
@@ -176,13 +176,6 @@ def judged(noise: Noise, profile: Profile, effects: np.ndarray, rng: np.random.G
     return [decided(str(place), first[place], fresh.get(place), profile, kernels) for place in range(points)]
 
 
-def controls_failed(verdicts: list[Verdict]) -> bool:
-    """Return whether the controls, which come last, say that nothing is concluded (as `assay_defect` does)."""
-    same, slower = verdicts[-2:]
-    missed = slower.screened != "slower" or (slower.pairs[1] > 0 and slower.verdict != "slower")
-    return same.verdict in ("slower", "faster") or missed
-
-
 def studied(noise: Noise, profile: Profile, kernels: int, families: int, seed: int) -> Counts:
     """Return what becomes of so many families without any change, and of as many with all kernels 5 % slower."""
     counts = Counts()
@@ -191,7 +184,8 @@ def studied(noise: Noise, profile: Profile, kernels: int, families: int, seed: i
         effects = np.concatenate([np.full(kernels, slowdown), [1.0, SLOWDOWN]])
         for _ in range(families if slowdown == 1.0 else max(1, families // 5)):
             verdicts = judged(noise, profile, effects, rng)
-            failed = controls_failed(verdicts)
+            controls = list(zip(CONTROLS, verdicts[kernels:], strict=True))
+            failed = defect_of_controls(controls, verdicts[:kernels], profile) is not None
             said = ["inconclusive" if failed else verdict.verdict for verdict in verdicts[:kernels]]
             concluded = sum(one != "inconclusive" for one in said)
             counts.families += 1

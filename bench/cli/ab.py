@@ -20,6 +20,7 @@ from bench.cli.request import (
 )
 from bench.cli.session import Session
 from bench.cli.verb import Verb
+from bench.exit_codes import FAILED, SIGNAL_EXIT
 from roofline.archive.disk import check_writable
 from roofline.archive.trials import encode_trial, load_trial, save_trial
 from roofline.errors import UsageError
@@ -31,8 +32,7 @@ from roofline.model.trial_verdict import verdicts_of
 from roofline.plotting.text import printable
 from roofline.plotting.trial_tables import trial_summary, trial_tables
 
-SLOWER, INCONCLUSIVE, FAILED = 1, 3, 6
-SIGNAL_EXIT = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
+SLOWER, INCONCLUSIVE = 1, 3
 
 
 @click.command("ab", cls=Verb)

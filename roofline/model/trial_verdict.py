@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from math import exp, log, sqrt
 from statistics import NormalDist, median
 
+from msgspec.structs import replace
+
 from roofline.model.signed_rank import (
     hodges_lehmann,
     hodges_lehmann_interval,
@@ -194,34 +196,42 @@ def verdicts_of(trial: Trial) -> tuple[Verdict, ...]:
     if assay_defect(trial, found) is None:
         return found
     return tuple(
-        verdict if point.control or verdict.verdict == "inconclusive" else _doubted(verdict)
+        verdict
+        if point.control or verdict.verdict == "inconclusive"
+        else replace(verdict, verdict="inconclusive", reason="ASSAY")
         for point, verdict in zip(trial.points, found, strict=True)
     )
 
 
 def assay_defect(trial: Trial, verdicts: Sequence[Verdict]) -> str | None:
-    """Return what the controls have shown to be wrong with the whole trial; None when they held.
+    """Return what the controls have shown to be wrong with the whole trial; None when they held."""
+    both = list(zip(trial.points, verdicts, strict=True))
+    controls = [(point.control, verdict) for point, verdict in both if point.control]
+    others = [verdict for point, verdict in both if not point.control]
+    return defect_of_controls(controls, others, trial.profile)
+
+
+def defect_of_controls(
+    controls: Sequence[tuple[str, Verdict]], others: Sequence[Verdict], profile: Profile
+) -> str | None:
+    """Return what controls, each with its kind, have shown to be wrong; None when they held.
 
     The same code on both sides must not be confirmed to differ; the same code with 5 % more calls must be flagged, and
     confirmed where there was a second stage. A control that lacks pairs holds nothing up: when screening, all depends
     on it, and when confirming, what was decided there.
     """
-    both = list(zip(trial.points, verdicts, strict=True))
-    whole = trial.profile.confirm_pairs
-    decided = any(verdict.screened and verdict.pairs[1] >= whole for point, verdict in both if not point.control)
-    for point, verdict in both:
-        if not point.control:
-            continue
-        if point.control == "same" and verdict.verdict in CONFIRMED:
-            return f"{point.name}: the same code on both sides was found {verdict.verdict}"
+    fresh = any(verdict.screened and verdict.pairs[1] >= profile.confirm_pairs for verdict in others)
+    for kind, verdict in controls:
+        if kind == "same" and verdict.verdict in CONFIRMED:
+            return f"{verdict.point}: the same code on both sides was found {verdict.verdict}"
         screening, confirming = verdict.pairs
         lacking = verdict.reason in LACKING
-        if lacking and (screening < trial.profile.screen_pairs or (confirming and decided)):
-            return f"{point.name}: too few of its pairs count"
-        if point.control == "slower" and verdict.screened != "slower":
-            return f"{point.name}: 5 % more calls were not noticed"
-        if point.control == "slower" and confirming and not lacking and verdict.verdict != "slower":
-            return f"{point.name}: 5 % more calls were not confirmed"
+        if lacking and (screening < profile.screen_pairs or (confirming and fresh)):
+            return f"{verdict.point}: too few of its pairs count"
+        if kind == "slower" and verdict.screened != "slower":
+            return f"{verdict.point}: 5 % more calls were not noticed"
+        if kind == "slower" and confirming and not lacking and verdict.verdict != "slower":
+            return f"{verdict.point}: 5 % more calls were not confirmed"
     return None
 
 
@@ -261,8 +271,3 @@ def _why_few(trial: Trial, point: TrialPoint, stage: int) -> str:
     tried = sum(1 for pair in trial.pairs if (pair.point, pair.stage) == (point.name, stage))
     planned = trial.profile.screen_pairs if stage == 1 else trial.profile.confirm_pairs
     return "BUSY" if tried >= (1 + trial.profile.rejected_per_accepted) * planned else "FEW"
-
-
-def _doubted(verdict: Verdict) -> Verdict:
-    fields = {name: getattr(verdict, name) for name in verdict.__struct_fields__}
-    return Verdict(**{**fields, "verdict": "inconclusive", "reason": "ASSAY"})

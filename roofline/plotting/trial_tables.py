@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from roofline.model.trial import Trial, TrialPoint
-from roofline.model.trial_verdict import Verdict, assay_defect, verdicts_of
+from roofline.model.trial_verdict import CONFIRMED, VERDICTS, Verdict, assay_defect, verdicts_of
 from roofline.plotting.table import Column, Row, Table
 from roofline.plotting.text import printable
 
@@ -50,7 +50,7 @@ def trial_summary(trial: Trial) -> str:
     """Write how a trial ended, in one line."""
     verdicts = verdicts_of(trial)
     asked = [v.verdict for point, v in zip(trial.points, verdicts, strict=True) if not point.control]
-    counts = [f"{asked.count(verdict)} {verdict}" for verdict in ("slower", "faster", "same", "inconclusive")]
+    counts = [f"{asked.count(verdict)} {verdict}" for verdict in VERDICTS]
     parts = [", ".join(counts)]
     if (defect := assay_defect(trial, verdicts)) is not None:
         parts.append(f"nothing is concluded: {defect}")
@@ -90,7 +90,7 @@ def _row(trial: Trial, point: TrialPoint, verdict: Verdict) -> Row:
 def _said(trial: Trial, point: TrialPoint, verdict: Verdict) -> str:
     if point.control and verdict.pairs[0] == trial.profile.screen_pairs and verdict.reason != "NOISY":
         if point.control == "same":
-            return "held" if verdict.verdict not in ("slower", "faster") else "differs"
+            return "held" if verdict.verdict not in CONFIRMED else "differs"
         return "noticed" if verdict.screened == "slower" else "missed"
     return f"same within {100 * trial.profile.same_within:.0f} %" if verdict.verdict == "same" else verdict.verdict
 
