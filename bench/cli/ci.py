@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
+from bench.cli.judging import judging_options
 from bench.cli.request import locking_options
-from bench.cli.saved import completed, completed_baseline
+from bench.cli.saved import completed
 from bench.cli.session import Session
 from bench.cli.verb import Verb
 from bench.service.provider import PROVIDERS
-from roofline.compare.gate import ON_INCONCLUSIVE
 
 
 @click.command("ci", cls=Verb)
@@ -21,14 +21,7 @@ from roofline.compare.gate import ON_INCONCLUSIVE
     "--plan", metavar="PLAN", help="quick (the default), all, thorough, or kernels, as in 'gemm.*,stream.triad'."
 )
 @click.option("--run", "source", metavar="RUN", shell_complete=completed, help="Judge this saved run; measure nothing.")
-@click.option(
-    "--baseline", metavar="NAME", shell_complete=completed_baseline, help="What regression rules compare with."
-)
-@click.option(
-    "--on-inconclusive",
-    type=click.Choice(ON_INCONCLUSIVE),
-    help="Where nothing failed and something cannot be decided: exit with 0 (the default), 1 or 3.",
-)
+@judging_options
 @click.option(
     "--output", type=click.Path(path_type=Path), metavar="DIR", help="Where the artefacts go (default: results/ci)."
 )

@@ -9,13 +9,13 @@ from typing import Any
 import click
 import msgspec
 
-from bench.cli.saved import completed, completed_baseline
+from bench.cli.judging import judging_options, style_options
+from bench.cli.saved import completed
 from bench.cli.session import Session
 from bench.cli.verb import Verb
 from bench.gating import Judged, judged, rules_of
 from bench.settings import settings_for
 from roofline.archive.store import find, load
-from roofline.compare.gate import ON_INCONCLUSIVE
 from roofline.plotting.gate_table import counts, gate_table
 
 _TOLD = 20
@@ -25,23 +25,8 @@ _TOLD = 20
 @click.command("gate", cls=Verb)
 @click.argument("rules", metavar="[RULE]...", nargs=-1)
 @click.option("--run", "name", metavar="RUN", default="last", show_default=True, shell_complete=completed)
-@click.option(
-    "--baseline", metavar="NAME", shell_complete=completed_baseline, help="What regression rules compare with."
-)
-@click.option(
-    "--on-inconclusive",
-    type=click.Choice(ON_INCONCLUSIVE),
-    help="Where nothing failed and something cannot be decided: exit with 0 (the default), 1 or 3.",
-)
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(["table", "md", "json"]),
-    default="table",
-    show_default=True,
-    help="A table for the terminal, Markdown, or one JSON object.",
-)
-@click.option("--json", "style", flag_value="json", help="The same as --format json.")
+@judging_options
+@style_options
 @click.pass_obj
 def command(
     session: Session,

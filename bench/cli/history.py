@@ -9,6 +9,7 @@ from typing import Any
 import click
 import msgspec
 
+from bench.cli.judging import style_options
 from bench.cli.saved import completed_machine
 from bench.cli.session import Session
 from bench.cli.verb import Verb
@@ -34,15 +35,7 @@ FORMATS = (".svg", ".png")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Where to draw it: a .svg or .png."
 )
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(["table", "md", "json"]),
-    default="table",
-    show_default=True,
-    help="Tables for the terminal, Markdown, or one JSON object.",
-)
-@click.option("--json", "style", flag_value="json", help="The same as --format json.")
+@style_options
 @click.pass_obj
 def command(
     session: Session,

@@ -45,14 +45,19 @@ MAX_SAMPLES = 100_000
 """Samples of one ceiling or measurement."""
 
 
+def header_defects(run_id: str, started_utc: str) -> Iterator[Defect]:
+    """Yield what is implausible in the name and the time of a run or trial."""
+    if not RUN_ID.fullmatch(run_id):
+        yield Defect("id", shown(run_id), "YYYYMMDD-HHMMSS-xxxx")
+    try:
+        datetime.strptime(started_utc, "%Y-%m-%dT%H:%M:%SZ")
+    except ValueError:
+        yield Defect("started_utc", shown(started_utc), "YYYY-MM-DDTHH:MM:SSZ")
+
+
 def run_defects(run: Run) -> Iterator[Defect]:
     """Yield what is implausible in a run."""
-    if not RUN_ID.fullmatch(run.id):
-        yield Defect("id", shown(run.id), "YYYYMMDD-HHMMSS-xxxx")
-    try:
-        datetime.strptime(run.started_utc, "%Y-%m-%dT%H:%M:%SZ")
-    except ValueError:
-        yield Defect("started_utc", shown(run.started_utc), "YYYY-MM-DDTHH:MM:SSZ")
+    yield from header_defects(run.id, run.started_utc)
     if run.label is not None and (defect := label_defect(run.label)) is not None:
         yield Defect("label", shown(run.label), f"a short printable name ({defect})")
     yield from within("elapsed_s", run.elapsed_s, (0.0, 1e9))

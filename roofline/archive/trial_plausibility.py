@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 
-from roofline.archive.identity import RUN_ID
 from roofline.archive.plausibility import (
     AMOUNT,
     CLOCK_HZ,
@@ -13,6 +11,7 @@ from roofline.archive.plausibility import (
     RATE,
     TIME_S,
     ceiling_defects,
+    header_defects,
     level_defects,
     machine_defects,
     within,
@@ -33,12 +32,7 @@ LEVEL = (1e-6, 0.5)
 
 def trial_defects(trial: Trial) -> Iterator[Defect]:
     """Yield what is implausible in a trial."""
-    if not RUN_ID.fullmatch(trial.id):
-        yield Defect("id", shown(trial.id), "YYYYMMDD-HHMMSS-xxxx")
-    try:
-        datetime.strptime(trial.started_utc, "%Y-%m-%dT%H:%M:%SZ")
-    except ValueError:
-        yield Defect("started_utc", shown(trial.started_utc), "YYYY-MM-DDTHH:MM:SSZ")
+    yield from header_defects(trial.id, trial.started_utc)
     yield from within("elapsed_s", trial.elapsed_s, (0.0, 1e9))
     yield from machine_defects(trial.machine, trial.environment)
     yield from _profile_defects(trial.profile)

@@ -30,13 +30,13 @@ from roofline.plotting.figure.page import (
     MOST_PANEL_PX,
     PANEL_TITLE_PX,
     PLOT_LEFT_PX,
-    PLOT_WIDTH_PX,
+    scene_span,
     share,
     write_files,
 )
 from roofline.plotting.figure.panel import Scene, scene_of
 from roofline.plotting.figure.points import Point
-from roofline.plotting.figure.span import Span, span_of, with_common_width
+from roofline.plotting.figure.span import with_common_width
 from roofline.plotting.summary import machine_line
 from roofline.plotting.text import elided
 
@@ -115,7 +115,7 @@ def _move(point: ComparedPoint, number: int, across: bool) -> Move | None:
 def _page(comparison: Comparison, dtype: str, panels: Sequence[Panel]) -> Figure:
     figure = Figure(figsize=(style.WIDTH_PX / style.DPI, 1.0), dpi=style.DPI, facecolor="white")
     FigureCanvasAgg(figure)
-    spans = with_common_width([_span(panel.scene) for panel in panels], LEAST_PANEL_PX, MOST_PANEL_PX)
+    spans = with_common_width([scene_span(panel.scene) for panel in panels], LEAST_PANEL_PX, MOST_PANEL_PX)
     foot = _foot(figure, comparison, dtype, panels)
     keys_px = [key_height_px(panel.moves) for panel in panels]
     height_px = HEAD_PX + sum(span.height_px + AXIS_PX + PANEL_TITLE_PX for span in spans) + sum(keys_px)
@@ -165,17 +165,6 @@ def _palette(comparison: Comparison) -> Palette:
     return Palette(
         levels=tuple(sorted({*after.levels, *before.levels}, key=level_order)),
         families=tuple(dict.fromkeys((*after.families, *before.families))),
-    )
-
-
-def _span(scene: Scene) -> Span:
-    return span_of(
-        scene.compute,
-        scene.memory,
-        scene.drawn,
-        width_px=PLOT_WIDTH_PX,
-        least_height_px=LEAST_PANEL_PX,
-        most_height_px=MOST_PANEL_PX,
     )
 
 

@@ -100,7 +100,7 @@ def _panels(run: Run, dtype: str, threads: int | None) -> list[int]:
 
 def _page(run: Run, dtype: str, scenes: Sequence[Scene]) -> Figure:
     keys = [key_of(run, scene.drawn) for scene in scenes]
-    spans = with_common_width([_span(scene) for scene in scenes], LEAST_PANEL_PX, MOST_PANEL_PX)
+    spans = with_common_width([scene_span(scene) for scene in scenes], LEAST_PANEL_PX, MOST_PANEL_PX)
     figure = Figure(figsize=(style.WIDTH_PX / style.DPI, 1.0), dpi=style.DPI, facecolor="white")
     FigureCanvasAgg(figure)
     foot = _foot(figure, run, dtype, scenes)
@@ -140,7 +140,8 @@ def _page(run: Run, dtype: str, scenes: Sequence[Scene]) -> Figure:
     return figure
 
 
-def _span(scene: Scene) -> Span:
+def scene_span(scene: Scene) -> Span:
+    """Return how far the axes of a scene's panel reach, at the width that panels have."""
     return span_of(
         scene.compute,
         scene.memory,
