@@ -11,7 +11,7 @@ runs (`model/trial_verdict.decided`). Intervals are Clopper and Pearson's, 95 %,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import click
 import numpy as np
@@ -93,7 +93,6 @@ class Counts:
     slowed_concluded: int = 0
     found: int = 0
     controls_failed: int = 0
-    verdicts: list[str] = field(default_factory=list)
 
 
 def simulated(
