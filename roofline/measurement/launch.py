@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from roofline.errors import ArchiveError, MeasurementError
 from roofline.host.counters import CounterReader
 from roofline.measurement.code_cache import CodeCache, code_cache
+from roofline.measurement.conversation import Conversation
 from roofline.measurement.interruption import Interruption, catch_signals
 from roofline.measurement.message import Began, Finished, Request, Restart
 from roofline.measurement.plan import KernelPoint, Plan, points_by_source
@@ -177,33 +178,28 @@ class _Session:
 
     def _attend(self, worker: WorkerProcess, first: int, end: int, started_s: float) -> int:
         """Collect what one worker says and return the index of the next point to measure."""
-        at: int | None = None
+        talk = Conversation(self.plan, first, end)
+        reported: int | None = None
+        patience_s = max(self.patience_s, 10 * self.plan.budget_s / max(1, len(self.plan.points)))
         while True:
-            patience_s = max(self.patience_s, 10 * self.plan.budget_s / max(1, len(self.plan.points)))
             message = worker.hear(patience_s)
+            if objection := talk.objection(message, self.run.ceilings):
+                # A kernel may speak through the worker's pipe: what it says there must not cost other points.
+                message = Died("said what is not true", f"{objection}; kernels write to no pipe")
             match message:
-                case Began(index=index) if (first if at is None else at) <= index < end:
-                    if index != at:
+                case Began(index=index):
+                    if index != reported:
                         self._report(index, started_s)
-                    at = index
-                case Finished() if at == end - 1:
+                    reported = index
+                case Finished():
                     return end
-                case Began() | Finished():
-                    # A kernel can write to the worker's pipe: what it says there must not cost other points.
-                    said = Died(
-                        "said what is not true", "it named a point that it was not at; kernels write to no pipe"
-                    )
-                    if at is None:
-                        return self._begin_again(said, first)
-                    self.add(PointFailed(failure=self._failure(said)))
-                    return at + 1
-                case Restart():
-                    return first if at is None else at + 1
+                case Restart() if talk.at is not None:
+                    return talk.at + 1
                 case Silent() | Died():
-                    if at is None:
+                    if talk.at is None:
                         return self._begin_again(message, first)
                     self.add(PointFailed(failure=self._failure(message)))
-                    return at + 1
+                    return talk.at + 1
                 case _:
                     self.add(message)
 

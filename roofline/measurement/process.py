@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 import psutil
 
+from roofline.measurement.channel import Seal, new_key
 from roofline.measurement.interruption import Interruption
 from roofline.measurement.message import Finished, PlanRequest, Request, SideRequest, message_from, to_line
 
@@ -134,8 +135,10 @@ class WorkerProcess:
     ) -> None:
         """Start `command FD` and hand it the request; `command FD FD` for one that is told more on the way, by `tell`.
 
-        `interruption` is a descriptor of `catch_signals`, `folder` where the process starts (default: here).
+        `interruption` is a descriptor of `catch_signals`, `folder` where the process starts (default: here): another
+        version of this suite, which may know no seals.
         """
+        self._sealed = folder is None
         self._interruption = interruption
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed in stop()
         self._read_end, write_end = os.pipe()
@@ -146,7 +149,8 @@ class WorkerProcess:
             told_end, self._tell_end = os.pipe()
             told = [told_end]
         with tempfile.TemporaryFile() as asked:  # a pipe would make the launcher wait, deaf to signals, for its reader
-            asked.write(to_line(request))
+            key = new_key()
+            asked.write(to_line(request) + key.encode() + b"\n")
             asked.seek(0)
             self._process = subprocess.Popen(
                 [*command, *map(str, (write_end, *told))],
@@ -158,6 +162,7 @@ class WorkerProcess:
                 env={**environment, MARK: self._mark, LAUNCHER: str(os.getpid())},
                 start_new_session=True,
             )
+        self._seal = Seal(key)
         _expected.add(self._process.pid)
         for given in (write_end, *told):
             os.close(given)
@@ -176,10 +181,7 @@ class WorkerProcess:
             line, separator, rest = self._buffer.partition(b"\n")
             if separator:
                 self._buffer = rest
-                try:
-                    return message_from(bytes(line))
-                except msgspec.DecodeError as error:
-                    return Died("said what is no message", str(error))
+                return self._message(bytes(line))
             left_s = deadline - time.monotonic()
             if left_s <= 0:
                 return Silent(f"said nothing for {patience_s:.0f} s", self._last_lines())
@@ -191,6 +193,16 @@ class WorkerProcess:
                 if not chunk or len(self._buffer) > _LONGEST_LINE:
                     return self._end()
                 self._buffer += chunk
+
+    def _message(self, line: bytes) -> Any:
+        self._sealed = self._sealed or not line.startswith(b"{")
+        text = self._seal.opened(line) if self._sealed else line
+        if text is None:
+            return Died("said what is no message", "a line in its pipe is not its own; kernels write to no pipe")
+        try:
+            return message_from(text)
+        except msgspec.DecodeError as error:
+            return Died("said what is no message", str(error))
 
     def last_word(self, patience_s: float, heard: Callable[[], None]) -> Finished | None:
         """Return Finished when the worker finishes, None when it dies or hangs first. Raises Interruption.

@@ -1,14 +1,14 @@
 """The worker: a process of its own that compiles, measures, and streams what it finds to its launcher.
 
-Started as `python -m roofline.measurement.worker FD`: reads one Request on standard input, writes messages to the
-file descriptor FD. Whatever a kernel does to the process costs at most the point that is being measured.
+Started as `python -m roofline.measurement.worker FD`: reads one Request on standard input, and the key of its seals,
+and writes sealed messages (see `channel`) to the file descriptor FD. Whatever a kernel does to the process costs at
+most the point that is being measured.
 """
 
 from __future__ import annotations
 
 import faulthandler
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -23,13 +23,14 @@ from roofline.errors import CodegenError, MeasurementError, RooflineError, Wrong
 from roofline.host import numa_nodes_of
 from roofline.kernels.registry import kernel_named
 from roofline.kernels.user_files import load_user_files
+from roofline.measurement.channel import asked_by_launcher
 from roofline.measurement.compiling import compile_claimed
 from roofline.measurement.compute import ComputeProbe
 from roofline.measurement.latency import LatencyProbe
 from roofline.measurement.levels import contradictions, find_levels, small_caches, sweep_sizes, working_set_bytes
 from roofline.measurement.measure import KernelProbe
 from roofline.measurement.memory import MemoryProbe, Shape
-from roofline.measurement.message import Began, Finished, Request, Restart, request_from, to_line
+from roofline.measurement.message import Began, Finished, Request, Restart, request_from
 from roofline.measurement.plan import WEIGHTS, ComputePoint, KernelPoint, MemoryPoint, Point, SweepPoints
 from roofline.measurement.probe import stage_for
 from roofline.measurement.process import die_with_launcher
@@ -254,29 +255,24 @@ def main() -> None:
     faulthandler.enable()
     die_with_launcher()
     die_first_for_want_of_memory()
-    with os.fdopen(int(sys.argv[1]), "wb", buffering=0) as pipe:
-
-        def send(message: Record | Began | Finished | Restart) -> None:
-            pipe.write(to_line(message))
-
-        request = request_from(sys.stdin.buffer.readline())
-        plan = request.plan
-        load_user_files(plan.files)
-        cpus = plan.cpus[: plan.threads[-1]]
-        if cpus and hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(0, set(cpus))
-            pin_library_threads(cpus)
-        with Team(cpus, plan.threads[-1]) as team:
-            worker = Worker(request, team)
-            if request.compile_only is not None:
-                compile_claimed(request, team, worker.isas, send)
+    request, send = asked_by_launcher(request_from)
+    plan = request.plan
+    load_user_files(plan.files)
+    cpus = plan.cpus[: plan.threads[-1]]
+    if cpus and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, set(cpus))
+        pin_library_threads(cpus)
+    with Team(cpus, plan.threads[-1]) as team:
+        worker = Worker(request, team)
+        if request.compile_only is not None:
+            compile_claimed(request, team, worker.isas, send)
+            send(Finished())
+        else:
+            send(libraries(plan.threads[-1]))
+            if cpus and not team.pinned:
+                send(CaveatFound(caveat=UNPINNED))
+            if worker.run(send):
                 send(Finished())
-            else:
-                send(libraries(plan.threads[-1]))
-                if cpus and not team.pinned:
-                    send(CaveatFound(caveat=UNPINNED))
-                if worker.run(send):
-                    send(Finished())
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ import pytest
 from fakes import FakeWorkers, say
 from launched import Launched
 
+from roofline.errors import MeasurementError
+
 POINTS = 4
 
 
@@ -57,21 +59,35 @@ def test_a_child_that_the_launcher_has_had_before_is_no_stray(workers: FakeWorke
         own.kill()
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        {"record": "finished"},
-        {"record": "began", "index": 10**8},
-        {"record": "began", "index": -1},
-        {"record": "began", "index": 0},
-    ],
-)
-def test_what_a_kernel_forges_on_the_pipe_costs_only_its_point(workers: FakeWorkers, said: dict[str, Any]) -> None:
+FORGED = [{"record": "finished"}, {"record": "restart"}, *({"record": "began", "index": k} for k in (10**8, -1, 0, 3))]
+
+
+@pytest.mark.parametrize("said", [*FORGED, say(3)[1], {"record": "ready"}], ids=str)
+def test_what_a_kernel_says_for_its_worker_costs_only_its_point(workers: FakeWorkers, said: dict[str, Any]) -> None:
     workers.acts[1] = [["say", said], ["sleep", 600]]
     launched = Launched(workers)
     assert launched.measured == ["op0", "op2", "op3"]
     assert launched.failed == [("crashed", "scalar op1 f64 ×1")]
     assert "said what is not true" in launched.run.failures[0].message
+
+
+@pytest.mark.parametrize("said", [say(1)[1], {"record": "finished"}], ids=["its own record", "the end"])
+def test_what_a_kernel_writes_to_the_pipe_has_no_seal(workers: FakeWorkers, said: dict[str, Any]) -> None:
+    workers.acts[1] = [["forge", said], ["sleep", 600]]
+    launched = Launched(workers)
+    assert launched.measured == ["op0", "op2", "op3"]
+    assert launched.failed == [("crashed", "scalar op1 f64 ×1")]
+    assert "kernels write to no pipe" in launched.run.failures[0].message
+
+
+@pytest.mark.parametrize("verb", ["say early", "forge early"])
+def test_a_worker_that_asks_to_be_replaced_before_it_begins_is_not_replaced_for_ever(
+    workers: FakeWorkers, verb: str
+) -> None:
+    workers.acts["early"] = [[verb.split()[0], {"record": "restart"}]]
+    with pytest.raises(MeasurementError, match="said what is no.* before it began"):
+        Launched(workers)
+    assert len(workers.pids()) <= 1 + 2  # one that compiles, one with the cache, one without
 
 
 def killed_for_memory(tmp_path: Path, before: int, after: int) -> tuple[list[list[object]], Path]:
