@@ -1,10 +1,10 @@
 """A worker that measures nothing: it plays what a test has written down.
 
 Called as `fake_worker.py SCRIPT FD`. SCRIPT is a JSON file: `points`, for each index of a point what it does there
-(a list of [verb, argument]), and for `early` before the first; `startup`, what it does before it has read its request; `pids`, a file that every
-process's id is written to; `places`, one for what each is asked for and where its threads are to stay. Reads one
-request on standard input, speaks the message protocol on FD, and imports only the standard library, so that it
-starts quickly.
+(a list of [verb, argument]), and for `early` before the first; `startup`, what it does before it has read its request;
+`pids`, a file that every process's id is written to; `places`, one for what each is asked for and where its threads are
+to stay. Reads one request on standard input, speaks the message protocol on FD, and imports only the standard library,
+so that it starts quickly.
 """
 
 from __future__ import annotations

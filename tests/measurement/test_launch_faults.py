@@ -85,7 +85,7 @@ def test_a_worker_that_asks_to_be_replaced_before_it_begins_is_not_replaced_for_
     workers: FakeWorkers, verb: str
 ) -> None:
     workers.acts["early"] = [[verb.split()[0], {"record": "restart"}]]
-    with pytest.raises(MeasurementError, match="said what is no.* before it began"):
+    with pytest.raises(MeasurementError, match=r"said what is no.* before it began"):
         Launched(workers)
     assert len(workers.pids()) <= 1 + 2  # one that compiles, one with the cache, one without
 
