@@ -87,7 +87,9 @@ def measured(session: Session, request: Request, signals: Signals) -> tuple[Run,
     argv = tuple(map(printable, session.argv))
     command = " ".join(("roofline", *argv))
     with machine_lock(lock_folder(), command, wait_s=request.wait_s, concurrent=request.concurrent) as hold:
-        environment = read_environment()  # now: before, it would tell of the run that was waited for
+        # Now: before, all this would tell of the run that was waited for.
+        plan = replace(plan, memory_budget_bytes=memory_budget_bytes())
+        environment = read_environment()
         now = datetime.now(UTC)
         header = Run(
             id=new_id(now, SystemRandom()),
@@ -98,7 +100,7 @@ def measured(session: Session, request: Request, signals: Signals) -> tuple[Run,
             plan=recorded(plan, request.patterns, chosen_sizes(request.sizes)),
             machine=machine,
             environment=environment,
-            caveats=host_caveats(machine, environment),
+            caveats=(*host_caveats(machine, environment), *hold.caveats()),
         )
         return kept(plan, header, session, hold, signals, request.json)
 
@@ -132,7 +134,8 @@ def kept(
     with signals.held(), Journal(header, session.results) as journal:
         try:
             run = _launched(plan, header, session, journal, json)
-            run = replace(run, caveats=(*run.caveats, *hold.caveats()))
+            meanwhile = (caveat for caveat in hold.caveats() if caveat not in header.caveats)
+            run = replace(run, caveats=(*run.caveats, *meanwhile))
             return run, _saved(run, session, journal.path, json)
         except Interruption as stop:
             left = f"{stop} before the run was saved; what was measured is in {journal.path}: python -m bench resume"
