@@ -15,7 +15,7 @@ from roofline.errors import RooflineError
 from roofline.kernels.user_files import load_user_files
 from roofline.measurement.channel import asked_by_launcher
 from roofline.measurement.message import Planned, PlanRequest, Refused, plan_request_from
-from roofline.measurement.process import die_with_launcher
+from roofline.measurement.strays import die_with_launcher
 
 
 def answer_to(request: PlanRequest) -> Planned | Refused:

@@ -22,8 +22,9 @@ from roofline.measurement.interruption import Interruption, catch_signals
 from roofline.measurement.launch import PATIENCE_S, Progress
 from roofline.measurement.message import Began, KernelTimed, Rehearsed, SideReady, SideRequest
 from roofline.measurement.plan import KernelPoint, Plan
-from roofline.measurement.process import Died, Silent, WorkerProcess, adopting
+from roofline.measurement.process import Died, Silent, WorkerProcess
 from roofline.measurement.rehearsal import Rehearsal, failure_of, said
+from roofline.measurement.strays import adopting
 from roofline.model.trial import (
     CONTROLS,
     SIDES,

@@ -21,7 +21,8 @@ from roofline.measurement.conversation import Conversation
 from roofline.measurement.interruption import Interruption, catch_signals
 from roofline.measurement.message import Began, Finished, Request, Restart
 from roofline.measurement.plan import KernelPoint, Plan, points_by_source
-from roofline.measurement.process import WORKER, Died, Silent, WorkerProcess, adopting
+from roofline.measurement.process import WORKER, Died, Silent, WorkerProcess
+from roofline.measurement.strays import adopting
 from roofline.measurement.team import pool_variables
 from roofline.model.final import rejudged
 from roofline.model.machine import Machine

@@ -34,8 +34,8 @@ from roofline.measurement.message import (
 from roofline.measurement.pairing import Pairing
 from roofline.measurement.plan import KernelPoint
 from roofline.measurement.probe import Sampler, stage_for
-from roofline.measurement.process import die_with_launcher
 from roofline.measurement.sampling import calibrate
+from roofline.measurement.strays import die_with_launcher
 from roofline.measurement.subject import Subject
 from roofline.measurement.team import Team, pin_library_threads
 from roofline.measurement.worker import die_first_for_want_of_memory, kind_of

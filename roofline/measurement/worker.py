@@ -33,8 +33,8 @@ from roofline.measurement.memory import MemoryProbe, Shape
 from roofline.measurement.message import Began, Finished, Request, Restart, request_from
 from roofline.measurement.plan import WEIGHTS, ComputePoint, KernelPoint, MemoryPoint, Point, SweepPoints
 from roofline.measurement.probe import stage_for
-from roofline.measurement.process import die_with_launcher
 from roofline.measurement.state import changes, process_state
+from roofline.measurement.strays import die_with_launcher
 from roofline.measurement.subject import threading_layer
 from roofline.measurement.sweep import better_of, sweep
 from roofline.measurement.team import Team, pin_library_threads

@@ -48,7 +48,8 @@ def play(acts: list[list[Any]], pipe: Pipe, pids: Path) -> None:
         elif verb == "fork":
             child = os.fork()
             if child == 0:
-                os.close(pipe.descriptor)
+                if argument != "with the pipe":
+                    os.close(pipe.descriptor)
                 time.sleep(600)
                 os._exit(0)
             note(child, pids)

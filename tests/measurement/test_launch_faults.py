@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,22 @@ def test_children_of_a_worker_do_not_outlive_it(workers: FakeWorkers) -> None:
     launched = Launched(workers)
     assert launched.measured == ["op0", "op2", "op3"]
     assert len(workers.pids()) >= 4
+    assert workers.left() == []
+
+
+@pytest.mark.parametrize("tells", [True, False], ids=["the system tells", "the system does not tell"])
+def test_a_crash_is_noticed_at_once_though_a_child_keeps_the_pipe_open(
+    workers: FakeWorkers, tells: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not tells:
+        monkeypatch.setattr("roofline.measurement.process._watch_of", lambda pid: None)
+    workers.acts[1] = [["fork", "with the pipe"], say(1), ["die", "SIGABRT"]]
+    started_s = time.monotonic()
+    launched = Launched(workers, patience_s=600.0)
+    assert time.monotonic() - started_s < 60
+    assert launched.measured == ["op0", "op1", "op2", "op3"]  # what it had said before is heard
+    assert launched.failed == [("crashed", "scalar op1 f64 ×1")]
+    assert "died of SIGABRT" in launched.run.failures[0].message
     assert workers.left() == []
 
 
