@@ -128,8 +128,7 @@ def kept(
 
     No file when a signal came before anything was measured. Raises NothingMeasured for a run without numbers,
     ResultsError when the disk refuses a record or the file, once everything measured until then has been told, and
-    Interruption for a signal after the launch: the first is held back until the file is there, the second leaves the
-    journal.
+    Interruption for a signal after the launch: two are held back until the file is there, the third leaves the journal.
     """
     with signals.held(), Journal(header, session.results) as journal:
         try:
