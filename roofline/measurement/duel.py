@@ -19,10 +19,11 @@ from msgspec.structs import replace
 from roofline.errors import NotComparable
 from roofline.measurement.agreement import Agreed, agreed, disagreement
 from roofline.measurement.interruption import Interruption, catch_signals
-from roofline.measurement.launch import PATIENCE_S, Progress
+from roofline.measurement.launch import PATIENCE_S
 from roofline.measurement.message import Began, KernelTimed, Rehearsed, SideReady, SideRequest
 from roofline.measurement.plan import KernelPoint, Plan
 from roofline.measurement.process import Died, Silent, WorkerProcess
+from roofline.measurement.progress import Progress
 from roofline.measurement.rehearsal import Rehearsal, failure_of, said
 from roofline.measurement.strays import adopting
 from roofline.model.trial import (

@@ -154,18 +154,16 @@ class WorkerProcess:
         except msgspec.DecodeError as error:
             return Died("said what is no message", str(error))
 
-    def last_word(self, patience_s: float, heard: Callable[[], None]) -> Finished | None:
-        """Return Finished when the worker finishes, None when it dies or hangs first. Raises Interruption.
+    def last_word(self, patience_s: float, heard: Callable[[Any], None]) -> Finished | Died | Silent:
+        """Return the last that is heard of the worker. Raises Interruption.
 
-        Calls `heard` whenever it says something.
+        Calls `heard` with everything that it says.
         """
         while True:
             message = self.hear(patience_s)
-            heard()
-            if isinstance(message, Finished):
+            heard(message)
+            if isinstance(message, Finished | Died | Silent):
                 return message
-            if isinstance(message, Died | Silent):
-                return None
 
     def stop(self) -> None:
         """Kill the worker's whole process group, if any of it is left, and collect it."""

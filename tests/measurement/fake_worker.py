@@ -1,10 +1,10 @@
 """A worker that measures nothing: it plays what a test has written down.
 
 Called as `fake_worker.py SCRIPT FD`. SCRIPT is a JSON file: `points`, for each index of a point what it does there
-(a list of [verb, argument]), and for `early` before the first; `startup`, what it does before it has read its request;
-`pids`, a file that every process's id is written to; `places`, one for what each is asked for and where its threads are
-to stay. Reads one request on standard input, speaks the message protocol on FD, and imports only the standard library,
-so that it starts quickly.
+(a list of [verb, argument]), for `early` before the first, and for `compiling` when it only compiles; `startup`, what
+it does before it has read its request; `pids`, a file that every process's id is written to; `places`, one for what
+each is asked for and where its threads are to stay. Reads one request on standard input, speaks the message protocol on
+FD, and imports only the standard library, so that it starts quickly.
 """
 
 from __future__ import annotations
@@ -100,10 +100,11 @@ def main() -> None:
         file.write(f"{'measures' if request['compile_only'] is None else 'compiles'} {os.environ.get('OMP_PLACES')}\n")
     if request["compile_only"] is None:
         play(script["points"].get("early", []), pipe, pids)
-        for index in range(request["first"], len(request["plan"]["points"])):
+        for index in range(request["first"], request["end"]):
             play([["say", {"record": "began", "index": index}]], pipe, pids)
             play(script["points"][str(index)], pipe, pids)
     else:
+        play(script["points"].get("compiling", []), pipe, pids)
         for number in range(len(request["compile_only"])):
             (Path(request["claims_folder"]) / f"{number}.done").touch()
     play([["say", {"record": "finished"}]], pipe, pids)

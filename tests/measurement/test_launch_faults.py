@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from fakes import FakeWorkers, say
 from launched import Launched
+from msgspec.structs import replace
 
 from roofline.errors import MeasurementError
+from roofline.measurement.plan import KernelPoint
 
 POINTS = 4
 
@@ -25,7 +27,7 @@ def test_what_was_said_before_a_crash_is_kept_even_in_half_a_line(workers: FakeW
 
 def test_a_worker_that_hangs_is_killed_though_it_ignores_signals(workers: FakeWorkers) -> None:
     workers.acts[1] = [["ignore", "SIGTERM"], ["ignore", "SIGINT"], ["sleep", 600]]
-    launched = Launched(workers, patience_s=2.0)
+    launched = Launched(workers, patience_s=0.5)
     assert launched.measured == ["op0", "op2", "op3"]
     assert launched.failed == [("hung", "scalar op1 f64 ×1")]
     assert launched.run.failures[0].message.startswith("the worker said nothing for ")
@@ -39,6 +41,19 @@ def test_children_of_a_worker_do_not_outlive_it(workers: FakeWorkers) -> None:
     assert launched.measured == ["op0", "op2", "op3"]
     assert len(workers.pids()) >= 4
     assert workers.left() == []
+
+
+def test_a_kernel_that_hangs_when_it_is_compiled_is_waited_for_once(workers: FakeWorkers, tmp_path: Path) -> None:
+    kernel = KernelPoint(kernel="k.hangs", dtype="f64", threads=1, n=100)
+    points = workers.plan.points
+    workers.plan = replace(workers.plan, points=(points[0], kernel, points[2], replace(kernel, n=200)))
+    workers.acts["compiling"] = [["say", {"record": "began", "index": 1}], ["sleep", 600]]
+    workers.acts[1] = workers.acts[3] = [["replace", [str(tmp_path / "tried"), "again"]], ["sleep", 600]]
+    launched = Launched(workers, patience_s=0.5)
+    assert launched.measured == ["op0", "op2"]
+    assert launched.failed == [("hung", "k.hangs n=100 f64 ×1"), ("hung", "k.hangs n=200 f64 ×1")]
+    assert "when its code was compiled and tried" in launched.run.failures[0].message
+    assert not (tmp_path / "tried").exists()
 
 
 @pytest.mark.parametrize("tells", [True, False], ids=["the system tells", "the system does not tell"])
