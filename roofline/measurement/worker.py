@@ -77,8 +77,14 @@ _AGAIN_S = 0.1
 class Worker:
     """Measures the points of one request, in order, remembering the ceilings for the kernels."""
 
-    def __init__(self, request: Request, team: Team, clock: Callable[[], float] = time.perf_counter) -> None:
-        """`clock` (seconds) watches the budget."""
+    def __init__(
+        self,
+        request: Request,
+        team: Team,
+        clock: Callable[[], float] = time.perf_counter,
+        imported: tuple[str, ...] = (),
+    ) -> None:
+        """`clock` (seconds) watches the budget; `imported` is what loading the user's files has changed."""
         plan, machine = request.plan, request.machine
         available = isas_of(machine.arch, machine.features)
         self.request = request
@@ -88,7 +94,8 @@ class Worker:
         cpus = plan.cpus if team.pinned else ()
         several = (machine.numa_nodes or 1) > 1
         self.stage = stage_for(team, clock, cpus, numa_nodes_of(cpus) if several else ())
-        self.state = process_state(team)
+        self.stage.witness.changed = imported
+        self.state = process_state(team)  # with what was imported: another process would be no better
         self.compute = ComputeProbe(self.stage)
         self.memory = MemoryProbe(self.stage)
         self.ceilings = request.ceilings
@@ -224,6 +231,15 @@ def kind_of(error: RooflineError) -> str:
     return next((kind for error_type, kind in kinds.items() if isinstance(error, error_type)), "raised")
 
 
+def loaded(files: Sequence[str]) -> tuple[str, ...]:
+    """Load a user's files of kernels and return the names of what that has changed in the process."""
+    if not files:
+        return ()
+    before = process_state()
+    load_user_files(files)
+    return changes(before, process_state())
+
+
 def libraries(threads: int = 1) -> LibrariesFound:
     """Return what only this process knows: LLVM's version, the BLAS that NumPy has loaded, and Numba's threads."""
     found = tuple(
@@ -257,13 +273,13 @@ def main() -> None:
     die_first_for_want_of_memory()
     request, send = asked_by_launcher(request_from)
     plan = request.plan
-    load_user_files(plan.files)
+    imported = loaded(plan.files)
     cpus = plan.cpus[: plan.threads[-1]]
     if cpus and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, set(cpus))
         pin_library_threads(cpus)
     with Team(cpus, plan.threads[-1]) as team:
-        worker = Worker(request, team)
+        worker = Worker(request, team, imported=imported)
         if request.compile_only is not None:
             compile_claimed(request, team, worker.isas, send)
             send(Finished())
