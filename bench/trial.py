@@ -22,9 +22,10 @@ from roofline.host import host_caveats, memory_budget_bytes, read_environment, r
 from roofline.measurement.code_cache import code_cache
 from roofline.measurement.duel import Duel, Program
 from roofline.measurement.interruption import Interruption
-from roofline.measurement.launch import Progress, launch
+from roofline.measurement.launch import launch
 from roofline.measurement.message import PlanRequest
 from roofline.measurement.plan import KernelPoint, Plan, Point
+from roofline.measurement.progress import Progress
 from roofline.measurement.team import pool_variables
 from roofline.model.machine import Machine
 from roofline.model.run import Run

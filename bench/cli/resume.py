@@ -110,7 +110,11 @@ def _resumed(
             threading_layer=run.environment.threading_layer,
         ),
         # What was true of the part that was measured before stays true of the whole.
-        caveats=(*run.caveats, *(c for c in host_caveats(run.machine, environment) if c.code not in known)),
+        caveats=(
+            *run.caveats,
+            *(caveat for caveat in host_caveats(run.machine, environment) if caveat.code not in known),
+            *hold.caveats(),
+        ),
     )
     finished, file = kept(rest, header, session, hold, signals, request.json)
     if path.name.endswith(SUFFIX):

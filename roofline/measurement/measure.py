@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from msgspec.structs import replace
-
 from roofline.errors import MeasurementError
 from roofline.kernels.kernel import Kernel
 from roofline.measurement.compute import ComputeProbe
@@ -95,7 +93,7 @@ class KernelProbe:
             assembly_digest=ready.assembly_digest,
             stopped=taken.stopped,
             compiled=kernel.compiled,
-            evidence=replace(note.evidence(data), changed=changes(before, process_state(self.stage.team))),
+            evidence=note.evidence(data).with_changed(changes(before, process_state(self.stage.team))),
             caveats=notes_on(data),
         )
 

@@ -39,6 +39,8 @@ class Witness:
     compilations: Compilations = field(default_factory=Compilations)
     quality: ClockQuality | None = None
     """Of the clock that samples are taken with."""
+    changed: tuple[str, ...] = ()
+    """What loading a user's file has changed in the process: it holds for all that is measured in it."""
 
     @contextmanager
     def watch(self) -> Iterator[Note]:
@@ -131,6 +133,7 @@ class Note:
             cpus=witness.cpus(),
             doubled=self.doubled,
             wiped=self.wiped,
+            changed=witness.changed,
         )
 
     def evidence(self, data: DataEvidence | None = None) -> Evidence:

@@ -166,7 +166,7 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("POOL", "the first parallel region makes its threads; later ones do not", (PREVENTED,), "report it"),
     (
         "STATE",
-        "a kernel changed the process: folder, locale, affinity, handling of subnormal numbers, signals",
+        "a kernel, or its file, changed the process: folder, affinity, floating-point modes, timers, limits, threads",
         (DEGRADED,),
         "leave the process as it was; the next kernel gets a new one",
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -201,6 +202,17 @@ def test_an_error_of_what_measures_is_one_line(
     answer = tried_by(ask, tmp_path, error)
     assert (answer.code, answer.out) == (code, "")
     assert answer.err == f"error: {words}\n"
+
+
+def test_signals_after_the_last_pair_wait_for_the_file(ask: Ask, tmp_path: Path) -> None:
+    def late(*words: Any, **options: Any) -> Trial:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.getsignal(number)(number, None)  # type: ignore[operator, misc]
+        return short({"a": STILL})
+
+    answer = tried_by(ask, tmp_path, short({}), tried=late)  # type: ignore[arg-type]
+    assert (answer.code, answer.err) == (143, "error: interrupted by SIGTERM\n")
+    assert len(list((tmp_path / "results").glob(f"*/*{SUFFIX}"))) == 1
 
 
 @pytest.mark.parametrize(

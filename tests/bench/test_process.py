@@ -103,3 +103,11 @@ def test_columns_left_out_for_width_are_named_in_one_remark(results: Path) -> No
     assert "spread, seen of Kernels;" in answer.stderr
     assert answer.stderr.count("\n") == 1
     assert bench("show", "last", "-q", "--results", str(results), COLUMNS="80").stderr == ""
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_a_signal_while_the_process_ends_does_not_change_its_exit_code(number: str) -> None:
+    late = f"import atexit, os, signal; atexit.register(lambda: os.kill(os.getpid(), signal.{number}))"
+    code = f"{late}; import sys; sys.argv[1:] = ['guide', 'nonsense']; from bench.__main__ import run; run()"
+    answer = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
+    assert answer.returncode == 2

@@ -80,11 +80,11 @@ def test_crashes_at_every_point_leave_a_run_of_failures(workers: FakeWorkers) ->
 
 
 def test_a_record_longer_than_a_pipe_holds_arrives_whole(workers: FakeWorkers) -> None:
-    long = {"record": "caveat", "caveat": {"code": "LONG", "message": "é" * 300_000}}
-    workers.acts[2] = [["say", long], say(2)]
+    failure = {"kind": "wrong", "point": "scalar op2 f64 ×1", "message": "é" * 300_000}
+    workers.acts[2] = [["say", {"record": "failure", "failure": failure}]]
     launched = Launched(workers)
-    assert launched.run.caveats[0].message == "é" * 300_000
-    assert launched.measured == ["op0", "op1", "op2", "op3"]
+    assert launched.run.failures[0].message == "é" * 300_000
+    assert launched.measured == ["op0", "op1", "op3"]
 
 
 @pytest.mark.parametrize(
