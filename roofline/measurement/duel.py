@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from roofline.errors import NotComparable
 from roofline.measurement.agreement import Agreed, agreed, disagreement
+from roofline.measurement.code_cache import share_code
 from roofline.measurement.interruption import Interruption, catch_signals
 from roofline.measurement.launch import PATIENCE_S
 from roofline.measurement.message import Began, KernelTimed, Rehearsed, SideReady, SideRequest
@@ -110,7 +111,7 @@ class Duel:
         points = [*self._asked(), self.control]
         found = {}
         programs = dict(zip(SIDES, (self.base, self.head), strict=True))
-        if self.base.environment.get("NUMBA_CACHE_DIR") == self.head.environment.get("NUMBA_CACHE_DIR"):
+        if share_code(self.base.environment, self.head.environment):
             # Two processes that compile into one cache would lose entries of its index.
             found = {side: self._rehearsed_by({side: programs[side]}, points)[side] for side in SIDES}
         else:
