@@ -23,6 +23,7 @@ from roofline.codegen.kept import FOLDER
 from roofline.model.machine import Machine
 
 _ROOMS = ("codegen", "kernels", "measurement")
+_PACKAGE = Path(__file__).resolve().parents[1]
 _PACKAGES = ("numba", "llvmlite", "numpy")
 NUMBA_FOLDER = "NUMBA_CACHE_DIR"
 _HARMLESS_VARIABLES = (NUMBA_FOLDER, "NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT")
@@ -133,15 +134,22 @@ def code_cache(machine: Machine, base: Path | None = None) -> CodeCache:
     return CodeCache(base / _digest(machine))
 
 
+def suite_digest() -> str:
+    """Return 16 hex digits over the source of this suite that decides about what is measured, and how."""
+    return hashlib.sha256(_source()).hexdigest()[:16]
+
+
+def _source() -> bytes:
+    files = sorted(path for room in _ROOMS for path in (_PACKAGE / room).rglob("*.py"))
+    return b"".join(f"{path.relative_to(_PACKAGE)}\0".encode() + path.read_bytes() + b"\0" for path in files)
+
+
 def _digest(machine: Machine) -> str:
-    digest = hashlib.sha256()
-    package = Path(__file__).resolve().parents[1]
-    for path in sorted(path for room in _ROOMS for path in (package / room).rglob("*.py")):
-        digest.update(f"{path.relative_to(package)}\0".encode() + path.read_bytes() + b"\0")
+    digest = hashlib.sha256(_source())
     # Numba keys its cache by CPU, but not by its own switches: code made with NUMBA_OPT=0 would be loaded without it.
     switches = sorted(f"{name}={value}" for name, value in os.environ.items() if _decides_code(name))
     versions = [_version(name) for name in _PACKAGES]
-    facts = [package, machine.cpu_model, machine.microarchitecture, *machine.features, *versions, *switches]
+    facts = [_PACKAGE, machine.cpu_model, machine.microarchitecture, *machine.features, *versions, *switches]
     digest.update("\0".join(map(str, facts)).encode())
     return digest.hexdigest()[:16]
 
