@@ -32,6 +32,7 @@ from roofline.archive.revision import revision
 from roofline.archive.store import save
 from roofline.errors import NothingMeasured, ResultsError, RooflineError
 from roofline.host import host_caveats, memory_budget_bytes, read_environment, read_machine, usable_cpus
+from roofline.measurement.code_cache import suite_digest
 from roofline.measurement.interruption import Interruption, Signals, interruptible
 from roofline.measurement.lock import Hold, lock_folder, machine_lock
 from roofline.measurement.message import PlanRequest
@@ -96,6 +97,7 @@ def measured(session: Session, request: Request, signals: Signals) -> tuple[Run,
             started_utc=f"{now:%Y-%m-%dT%H:%M:%SZ}",
             label=label,
             revision=revision(Path.cwd()),
+            suite_digest=suite_digest(),
             argv=argv,
             plan=recorded(plan, request.patterns, chosen_sizes(request.sizes)),
             machine=machine,

@@ -24,6 +24,7 @@ from roofline.archive.journal import SUFFIX, is_being_written
 from roofline.archive.store import find, load, runs
 from roofline.errors import NotComparable, UsageError
 from roofline.host import host_caveats, read_environment, read_machine
+from roofline.measurement.code_cache import suite_digest
 from roofline.measurement.interruption import Signals, interruptible
 from roofline.measurement.lock import Hold, lock_folder, machine_lock
 from roofline.measurement.plan import KernelPoint, Plan, Point, SweepPoints
@@ -70,6 +71,7 @@ def _resumed(
             f"run {run.id} measured kernels of {', '.join(asked.files)}: measure them again from the start"
         )
     _refuse_other_conditions(run, asked)
+    _refuse_other_suite(run)
     plan = plan_for(
         asked.mode,
         machine=run.machine,
@@ -171,6 +173,16 @@ def _refuse_other_conditions(run: Run, asked: RecordedPlan) -> None:
         raise NotComparable(
             f"HOSTSWAP: run {run.id} used the CPUs {asked.cpus}, now there are {now.environment.cpus_used}; measure "
             "it again from the start"
+        )
+
+
+def _refuse_other_suite(run: Run) -> None:
+    """Raise NotComparable where another version of this suite began the run: its numbers are other numbers."""
+    now = suite_digest()
+    if run.suite_digest != now:
+        raise NotComparable(
+            f"run {run.id} was begun by another version of this suite ({run.suite_digest or 'unknown'}, this is "
+            f"{now}): what it measured would not be comparable with the rest; measure it again from the start"
         )
 
 

@@ -1,4 +1,4 @@
-"""The decorator of functions that kernels' bodies call: compiled with the options of the kernels themselves."""
+"""What kernels' bodies call: functions compiled with the options of the kernels themselves, and tiles for a cache."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+
+from roofline.codegen.aligned import starts_a_line
 
 
 def inner(function: Callable[..., Any] | None = None, *, fastmath: Iterable[str] = ()) -> Any:
@@ -18,11 +20,13 @@ def inner(function: Callable[..., Any] | None = None, *, fastmath: Iterable[str]
     return compile_one if function is None else compile_one(function)
 
 
-@inner
+@starts_a_line
 def cache_tile(shape, dtype):
     """Return an array that is filled and used up while it is in a cache, of a size that does not grow with n.
 
-    Counting leaves it out: whatever passes through it never reaches memory. An intermediate that grows with n, or
-    that holds data of the job in another order, is made with NumPy's functions and counts.
+    When compiled it starts a cache line: whether NumPy's functions give one that does is luck, and a kernel whose every
+    vector lies across two lines takes up to twice as long. Counting leaves it out: whatever passes through it never
+    reaches memory. An intermediate that grows with n, or that holds data of the job in another order, is made with
+    NumPy's functions and counts.
     """
     return np.empty(shape, dtype)

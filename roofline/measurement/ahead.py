@@ -8,7 +8,7 @@ from functools import partial
 
 from roofline.measurement.code_cache import CodeCache
 from roofline.measurement.message import Began, Request
-from roofline.measurement.plan import KernelPoint, Plan, points_by_source
+from roofline.measurement.plan import KernelPoint, Plan, Point, points_by_source
 from roofline.measurement.process import Silent, WorkerProcess
 from roofline.measurement.progress import Progress
 from roofline.model.machine import Machine
@@ -30,7 +30,7 @@ def compiled_ahead(
 
     Raises Interruption when a signal came.
     """
-    missing = tuple(dict.fromkeys(point.code for point in plan.points if point.code not in cache.ready))
+    missing = tuple(dict.fromkeys(p.code for p in plan.points if p.code not in cache.ready or not _is_lasting(p, plan)))
     hung: dict[str, Silent] = {}
     if not missing:
         return hung
@@ -65,5 +65,10 @@ def compiled_ahead(
                 worker.stop()
         # What a worker died over, or with, is not there; measuring meets the cause at its point.
         done = [group for number, group in enumerate(groups) if claims.is_finished(number)]
-    cache.add_ready([point.code for group in done for point in group])
+    cache.add_ready([point.code for group in done for point in group if _is_lasting(point, plan)])
     return hung
+
+
+def _is_lasting(point: Point, plan: Plan) -> bool:
+    """Return whether a point's code outlives the run: beside a user's files, kernels may be theirs."""
+    return not (plan.files and isinstance(point, KernelPoint))

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from roofline.errors import NotComparable
 from roofline.measurement.agreement import Agreed, agreed, disagreement
+from roofline.measurement.code_cache import share_code
 from roofline.measurement.interruption import Interruption, catch_signals
 from roofline.measurement.launch import PATIENCE_S
 from roofline.measurement.message import Began, KernelTimed, Rehearsed, SideReady, SideRequest
@@ -38,6 +39,8 @@ from roofline.model.trial import (
 
 TIME_LIMIT = "time limit"
 """The reason of a trial that took longer than it was allowed to."""
+_TRIES = 3
+"""Pairs of a point that one launch may take until one is accepted: a moment's disturbance costs no new processes."""
 _REHEARSAL_SHARE = 0.1
 """Of the bar that shows how far a trial has come."""
 
@@ -108,7 +111,7 @@ class Duel:
         points = [*self._asked(), self.control]
         found = {}
         programs = dict(zip(SIDES, (self.base, self.head), strict=True))
-        if self.base.environment.get("NUMBA_CACHE_DIR") == self.head.environment.get("NUMBA_CACHE_DIR"):
+        if share_code(self.base.environment, self.head.environment):
             # Two processes that compile into one cache would lose entries of its index.
             found = {side: self._rehearsed_by({side: programs[side]}, points)[side] for side in SIDES}
         else:
@@ -232,15 +235,25 @@ class Duel:
                     self._fail(names[failed[0]], side, failed[1])
                     return
             for place, name in order:
-                base_first = random.random() < 0.5
-                timed: dict[str, Timed] = {}
-                for side in SIDES if base_first else SIDES[::-1]:
-                    answer = self._timed(sides[side], place, name, side)
-                    if answer is None:
+                for _ in range(_TRIES):
+                    pair = self._paired(sides, place, name, (stage, launch), base_first=random.random() < 0.5)
+                    if pair is None:
                         return
-                    timed[side] = answer
-                pair = Pair(point=name, stage=stage, launch=launch, base_first=base_first, **timed)
-                self.trial = replace(self.trial, pairs=(*self.trial.pairs, pair))
+                    self.trial = replace(self.trial, pairs=(*self.trial.pairs, pair))
+                    if pair.accepted:  # which the probes say alone, whatever the kernel took
+                        break
+
+    def _paired(
+        self, sides: Mapping[str, WorkerProcess], place: int, name: str, at: tuple[int, int], base_first: bool
+    ) -> Pair | None:
+        """Let both sides time one point, in this order; None when one of them fails."""
+        timed: dict[str, Timed] = {}
+        for side in SIDES if base_first else SIDES[::-1]:
+            answer = self._timed(sides[side], place, name, side)
+            if answer is None:
+                return None
+            timed[side] = answer
+        return Pair(point=name, stage=at[0], launch=at[1], base_first=base_first, **timed)
 
     def _timed(self, worker: WorkerProcess, place: int, name: str, side: str) -> Timed | None:
         point = self._agreed[name].described

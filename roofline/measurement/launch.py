@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from roofline.errors import ArchiveError, MeasurementError
 from roofline.host.counters import CounterReader
 from roofline.measurement.ahead import compiled_ahead
-from roofline.measurement.code_cache import CodeCache, code_cache
+from roofline.measurement.code_cache import CodeCache, code_cache, folders_of_code, scratch_for
 from roofline.measurement.conversation import Conversation
 from roofline.measurement.interruption import Interruption, catch_signals
 from roofline.measurement.message import Began, Finished, Request, Restart
@@ -55,8 +55,8 @@ def launch(
     """
     started_s = clock()
     reader = CounterReader(root)
-    with adopting(), catch_signals() as interruption:
-        session = _Session(plan, run, keep, progress, command, patience_s, clock, interruption, reader)
+    with scratch_for(plan.files) as scratch, adopting(), catch_signals() as interruption:
+        session = _Session(plan, run, keep, progress, command, patience_s, clock, interruption, reader, scratch)
         try:
             session.compile()
             session.measure()
@@ -81,6 +81,7 @@ class _Session:
         clock: Callable[[], float],
         interruption: int,
         reader: CounterReader,
+        scratch: Path | None,
     ) -> None:
         self.plan = plan
         self.run = run
@@ -93,6 +94,7 @@ class _Session:
         self.at = "starting"
         self.killed_early = False
         self.reader = reader
+        self.scratch = scratch
         self.oom_kills = reader.oom_kills()
         self.cache = self._cache(run.machine)
         self.hung: Mapping[str, Silent] = {}
@@ -233,14 +235,13 @@ class _Session:
         # Workers that only compile run side by side: bound to the plan's CPUs, all would share the first.
         cpus = self.plan.cpus if request.compile_only is None else ()
         ours = pool_variables(max(self.plan.threads), cpus)
-        if self.cache is not None:
-            ours["NUMBA_CACHE_DIR"] = str(self.cache.folder)
+        ours |= folders_of_code(self.cache, self.scratch)
         kept = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
         return {**kept, **ours}
 
     def _cache(self, machine: Machine) -> CodeCache | None:
         try:
-            cache = code_cache(machine, files=self.plan.files)
+            cache = code_cache(machine)
             cache.prune()
         except OSError as refused:
             message = f"compiled code cannot be kept ({refused}): every run compiles again; set XDG_CACHE_HOME"

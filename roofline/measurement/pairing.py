@@ -17,9 +17,8 @@ from roofline.model.isa import Isa
 from roofline.model.judging import DOUBLED
 
 _LEAST_SAMPLES = 6
+"""Samples that a point gets whatever its budget, unless they take _PATIENCE_S longer: fewer give no 95 % interval."""
 _MOST_SAMPLES = 60
-_FEWEST_SAMPLES = 3
-"""Samples that a point gets whatever its budget, unless they take _PATIENCE_S longer."""
 _PATIENCE_S = 1.0
 _ROOF_SAMPLES = 2
 """Roof samples per block, of which the better counts: an interrupt in one must not make the kernel look good."""
@@ -100,7 +99,7 @@ class Pairing:
             if len(samples_s) >= _MOST_SAMPLES:
                 return replace(taken, stopped="samples")
             late_s = self.stage.clock() - deadline
-            if late_s >= 0 and (len(samples_s) >= _FEWEST_SAMPLES or late_s >= _PATIENCE_S):
+            if late_s >= 0 and (enough or late_s >= _PATIENCE_S):
                 return replace(taken, stopped="budget")
 
     def roof_sampler(self, own: Ceiling) -> Sampler:

@@ -12,12 +12,13 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numba.np.numpy_support import as_dtype
 
 from roofline.codegen.assembly import assembly_of
 from roofline.codegen.call import address_of
 from roofline.codegen.fingerprint import assembly_digest
+from roofline.codegen.kept import kept
 from roofline.codegen.register import vector_register
 from roofline.errors import UsageError
 from roofline.kernels.capacity import UNKNOWN, Capacity
@@ -234,4 +235,4 @@ def _copy_block() -> Any:
         for i in prange(target.size):
             target[i] = source[i]
 
-    return njit(nogil=True, parallel=True, cache=True)(copy_parallel)
+    return kept(nogil=True, parallel=True)(copy_parallel)

@@ -43,7 +43,7 @@ class Profile(Value, frozen=True, kw_only=True):
     same_within: float = 0.05
     """What counts as no change."""
     rejected_per_accepted: int = 2
-    """Pairs that a disturbed machine may cost for each that counts."""
+    """Launches that a disturbed machine may cost for each pair that counts."""
 
 
 FAMILY_ALPHA = 0.2

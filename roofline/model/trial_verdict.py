@@ -268,6 +268,6 @@ def _verdict(trial: Trial, point: TrialPoint, kernels: int, confirming: bool) ->
 
 def _why_few(trial: Trial, point: TrialPoint, stage: int) -> str:
     """Return why a stage has too few pairs: the machine was never the same for both, or the trial ended."""
-    tried = sum(1 for pair in trial.pairs if (pair.point, pair.stage) == (point.name, stage))
+    launches = {pair.launch for pair in trial.pairs if (pair.point, pair.stage) == (point.name, stage)}
     planned = trial.profile.screen_pairs if stage == 1 else trial.profile.confirm_pairs
-    return "BUSY" if tried >= (1 + trial.profile.rejected_per_accepted) * planned else "FEW"
+    return "BUSY" if len(launches) >= (1 + trial.profile.rejected_per_accepted) * planned else "FEW"

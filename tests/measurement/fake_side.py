@@ -2,8 +2,9 @@
 
 Called as `fake_side.py SCRIPT SIDE FD FD`. SCRIPT is a JSON file: `kernels`, for each what a rehearsal finds of it;
 `times`, for each the seconds of a call; `acts`, for `SIDE MOMENT KERNEL` what the side does then, where the moment is
-`rehearse`, `ready`, `time` or `time twice` (from the second time on); `log`, a file that all it is asked for is written
-to, and `pids`, one for the ids of all processes. Imports only the standard library, so that it starts quickly.
+`rehearse`, `ready`, `time`, `time once` (the first time) or `time twice` (from the second time on); `log`, a file that
+all it is asked for is written to, and `pids`, one for the ids of all processes. Imports only the standard library, so
+that it starts quickly.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class Side:
             kernel = points[place]["kernel"]
             earlier = asked(self.script["log"], self.side, kernel)
             note(self.script["log"], json.dumps([self.side, "time", kernel, counted, made]))
-            if self.play("time", kernel) or (earlier and self.play("time twice", kernel)):
+            if self.play("time", kernel) or self.play("time twice" if earlier else "time once", kernel):
                 continue
             sample_s = self.script["times"][kernel][self.side] * made / counted
             timed = {"samples_s": [1.2 * sample_s, sample_s], "roof_samples": [5e10] * 2, "clock_samples_hz": [3e9] * 2}

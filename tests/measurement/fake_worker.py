@@ -34,6 +34,10 @@ def play(acts: list[list[Any]], pipe: Pipe, pids: Path) -> None:
         elif verb == "die with a cache":
             if "NUMBA_CACHE_DIR" in os.environ:
                 os.kill(os.getpid(), getattr(signal, argument))
+        elif verb == "note variables":
+            path, names = argument
+            with Path(path).open("a") as file:
+                file.write(json.dumps([os.environ.get(name) for name in names]) + "\n")
         elif verb == "exit":
             print("one line\nthe last line of the worker", file=sys.stderr, flush=True)
             os._exit(argument)

@@ -15,6 +15,15 @@ from roofline.model.trial import STRETCH, Profile
 A, B = (f"{kernel} n=100 f64 ×1" for kernel in "ab")
 SAME, SLOWER = (f"control: {kind} code (control n=100 f64 ×1)" for kind in ("same", "slower"))
 
+BUSY = [
+    "say",
+    {
+        "record": "timed",
+        "timed": {"samples_s": [1.0], "roof_samples": [1e9, 2e9], "clock_samples_hz": [3e9, 3e9]},
+    },
+]
+"""The roof was twice as high after the kernel as before."""
+
 
 @pytest.fixture
 def sides(tmp_path: Path) -> Sides:
@@ -89,13 +98,23 @@ def test_each_side_is_given_its_own_files(sides: Sides) -> None:
 
 
 def test_pairs_that_do_not_count_are_taken_again_but_not_for_ever(sides: Sides) -> None:
-    busy = {"samples_s": [1.0], "roof_samples": [1e9, 2e9], "clock_samples_hz": [3e9, 3e9]}
-    sides.acts["head time a"] = ["say", {"record": "timed", "timed": busy}]
+    sides.acts["head time a"] = BUSY
     trial = sides.duel().fought()
-    tried = {name: sum(pair.point == name for pair in trial.pairs) for name in (A, B)}
-    assert tried == {A: (1 + SHORT.rejected_per_accepted) * SHORT.screen_pairs, B: SHORT.screen_pairs}
+    launches = {name: [pair.launch for pair in trial.pairs if pair.point == name] for name in (A, B)}
+    most = (1 + SHORT.rejected_per_accepted) * SHORT.screen_pairs
+    assert launches[A] == [launch for launch in range(1, most + 1) for _ in range(3)]
+    assert launches[B] == list(range(1, SHORT.screen_pairs + 1))
     assert trial.accepted(A, 1) == ()
     assert trial.complete
+
+
+def test_a_moments_disturbance_costs_no_new_processes(sides: Sides) -> None:
+    sides.acts["head time once a"] = BUSY
+    trial = sides.duel().fought()
+    assert [(pair.launch, pair.accepted) for pair in trial.pairs if pair.point == A] == [
+        (1, False), (1, True), (2, True),
+    ]  # fmt: skip
+    assert {pair.launch for pair in trial.pairs} == {1, 2}
 
 
 def test_the_time_limit_ends_a_trial_with_what_was_measured(sides: Sides) -> None:
