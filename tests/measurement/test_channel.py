@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 from sample_host import sample_machine
@@ -14,6 +15,9 @@ from roofline.measurement.message import Finished, PlanRequest, message_from
 from roofline.measurement.process import Died, WorkerProcess
 
 KEY = new_key()
+REQUEST = PlanRequest(
+    files=(), mode="run", machine=sample_machine(), cpus=(), threads=(1,), dtypes=(), isas=(), patterns=()
+)
 
 
 def test_lines_come_out_as_they_went_in() -> None:
@@ -60,12 +64,9 @@ os.write(next(n for n in range(256, 1024) if os.path.exists(f"/proc/self/fd/{n}"
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at descriptors through /proc")
 def test_the_pipe_is_not_where_a_kernel_closes_descriptors_or_starts_programs_and_its_key_is_nowhere() -> None:
-    request = PlanRequest(
-        files=(), mode="run", machine=sample_machine(), cpus=(), threads=(1,), dtypes=(), isas=(), patterns=()
-    )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with catch_signals() as interruption:
-        worker = WorkerProcess((sys.executable, "-c", WORKER), request, environment, interruption)
+        worker = WorkerProcess((sys.executable, "-c", WORKER), REQUEST, environment, interruption)
         try:
             heard = [worker.hear(patience_s=60.0) for _ in range(5)]
         finally:
@@ -73,3 +74,28 @@ def test_the_pipe_is_not_where_a_kernel_closes_descriptors_or_starts_programs_an
     assert [message.message for message in heard[:4]] == ["[]", "b''", "False", "still heard"]
     assert isinstance(heard[4], Died)
     assert "kernels write to no pipe" in heard[4].detail
+
+
+OLDER = """
+import os, sys
+first, pipe = b'{"record": "finished"}', int(sys.argv[1])
+request, key = sys.stdin.readline(), sys.stdin.readline().strip()
+from roofline.measurement.channel import Seal
+os.write(pipe, first + b"\\n" + first + b"\\n" + Seal(key).sealed(first) + b"\\n" + first + b"\\n")
+"""
+
+
+@pytest.mark.parametrize("other_version", [True, False])
+def test_another_version_of_the_suite_may_know_no_seals_until_it_has_shown_one(
+    other_version: bool, tmp_path: Path
+) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = (sys.executable, "-c", OLDER)
+    folder = tmp_path if other_version else None
+    with catch_signals() as interruption:
+        worker = WorkerProcess(command, REQUEST, environment, interruption, folder)
+        try:
+            heard = [type(worker.hear(patience_s=60.0)) for _ in range(4)]
+        finally:
+            worker.stop()
+    assert heard == ([Finished] * 3 + [Died] if other_version else [Died] * 4)

@@ -9,6 +9,7 @@ import resource
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,7 @@ def computing_thread() -> Callable[[], Any]:
     """Start a thread that computes in native code, as those of a library do."""
     thread = threading.Thread(target=hashlib.pbkdf2_hmac, args=("sha256", b"", b"", 500_000))
     thread.start()
+    time.sleep(0.02)  # it is in there now
     return thread.join
 
 
