@@ -121,7 +121,7 @@ def _resumed(
     finished, file = kept(rest, header, session, hold, signals, request.json)
     if path.name.endswith(SUFFIX):
         path.unlink(missing_ok=True)  # all that it held is in the finished run
-    return shown(finished, file, session, dataclasses.replace(request, draw=asked.mode in DRAWN))
+    return shown(finished, file, session, dataclasses.replace(request, draw=asked.mode in DRAWN and "all" in run.argv))
 
 
 def is_done(point: Point, run: Run) -> bool:

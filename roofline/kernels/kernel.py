@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,8 @@ FASTMATH_FLAGS = ("fast", "nnan", "ninf", "nsz", "arcp", "contract", "afn", "rea
 TOLERANCE_FACTOR = 8.0
 """Standard deviations of accumulated rounding that a correct result may be away; see `Kernel.tolerance`."""
 
+_WRITE = "write what it computes in the first line"
+_STRIPPED = "Python was told to strip them all: run it without -OO, and with PYTHONOPTIMIZE unset or 1"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LARGEST_N = 2**60
 
@@ -210,7 +213,7 @@ def kernel(
         full = f"{home}.{short}"
         formula = (body.__doc__ or "").strip().partition("\n")[0].strip()
         if not formula:
-            raise UsageError(f"kernel {full} has no docstring; write what it computes in the first line")
+            raise UsageError(f"kernel {full} has no docstring; {_STRIPPED if sys.flags.optimize > 1 else _WRITE}")
         flags = frozenset(fastmath)
         for flag in sorted(flags):
             if flag not in FASTMATH_FLAGS:

@@ -30,8 +30,8 @@ DISTINCT_SHARE = 0.99
 """Data in which fewer cache lines are different from all others is not what real data is like."""
 FEW_LINES = 16
 """Of fewer lines nothing can be said."""
-DOUBLED = (1.6, 2.6)
-"""Twice the repeats take between these times as long: less, and repeats do not work; more, and something grows."""
+LEAST_DOUBLED = 1.6
+"""Twice the repeats take so many times as long at least, or repeats do not work."""
 DROPPED_SHARE = 0.01
 """More samples dropped because the clock did not move forward."""
 NODES_APART = 0.10
@@ -84,7 +84,7 @@ def verdict_of(evidence: Evidence | None, facts: Circumstances) -> Verdict:
 
 
 def _invalid_process(evidence: Evidence, facts: Circumstances) -> Iterator[str]:
-    once = evidence.doubled is not None and evidence.doubled < DOUBLED[0]
+    once = evidence.doubled is not None and evidence.doubled < LEAST_DOUBLED
     if once or (evidence.wiped is not None and evidence.wiped > MOST_WIPED):
         yield "HOIST"
     if evidence.throttled_s:
