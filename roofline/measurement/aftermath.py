@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from roofline.errors import WrongResult
-from roofline.kernels.check import poison, scaled_error
+from roofline.kernels.check import Expected, poison, scaled_error
 
 LEAST_CALL_S = 1e-4
 """Shorter calls do not tell a wiped output from cold caches."""
@@ -37,7 +37,7 @@ class Aftermath:
     """The array that calls only write."""
     result: Callable[[], np.ndarray] | None
     """Returns what the last call gave, output or returned value, where every call gives the same."""
-    expected: Callable[[], np.ndarray] | None
+    expected: Callable[[], Expected] | None
     """Returns what it should be at this size; None where the reference takes too long."""
     tolerance: float
 
@@ -56,7 +56,7 @@ class Aftermath:
         while self.output is not None and len(wiped_s) < _TRIES and (not wiped_s or min(wiped_s) > _ALIKE * call_s):
             wiped_s.append(self._wiped(self.output, call))
         if self.result is not None and self.expected is not None:
-            error = scaled_error(thinned(self.result()), thinned(self.expected()))
+            error = scaled_error(thinned(self.result()), _thinned(self.expected()))
             if not error <= self.tolerance:
                 raise WrongResult(
                     f"{self.point} is wrong after it was timed: scaled error {error:.3g}, expected at most "
@@ -89,6 +89,11 @@ def thinned(result: np.ndarray) -> np.ndarray:
     flat = np.asarray(result).reshape(-1)
     step = max(1, flat.size // _COMPARED)
     return flat[:: step if step % 2 else step + 1]  # an odd step: no column of a matrix is passed over
+
+
+def _thinned(expected: Expected) -> Expected:
+    magnitudes = expected.magnitudes
+    return Expected(thinned(expected.values), None if magnitudes is None else thinned(magnitudes))
 
 
 def constants(arrays: Sequence[np.ndarray]) -> tuple[tuple[np.ndarray, ...], tuple[int, ...]]:

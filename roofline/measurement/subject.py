@@ -21,7 +21,7 @@ from roofline.codegen.fingerprint import assembly_digest
 from roofline.codegen.register import vector_register
 from roofline.errors import UsageError
 from roofline.kernels.capacity import UNKNOWN, Capacity
-from roofline.kernels.check import check, poison
+from roofline.kernels.check import Expected, check, expected_of, poison
 from roofline.kernels.compile import compiled
 from roofline.kernels.kernel import Kernel
 from roofline.kernels.library import blas_threads
@@ -193,7 +193,7 @@ def _refuse_shared(kernel: Kernel, arguments: Sequence[Any]) -> None:
 
 def _checked(
     kernel: Kernel, call: Any, n: int, dtype: str, threads: int, arguments: tuple[Any, ...], capacity: Capacity
-) -> tuple[float, float, Callable[[], np.ndarray] | None]:
+) -> tuple[float, float, Callable[[], Expected] | None]:
     """Return (error, tolerance) of the kernel at n, or at the largest n of CHECKED_BYTES when n is beyond it.
 
     The third is what returns the reference's result at n itself; None where that would take longer than REFERENCE_S.
@@ -204,7 +204,7 @@ def _checked(
         n = kernel.n_for(CHECKED_BYTES, dtype)
         arguments = kernel.make_arguments(n, dtype, np.random.default_rng(SEED), capacity)
     started_s = perf_counter()
-    expected = np.asarray(kernel.expected(arguments))
+    expected = expected_of(kernel, arguments)
     reference_s = perf_counter() - started_s
     with nullcontext() if kernel.compiled else blas_threads(threads):
         error, tolerance = check(kernel, call, arguments, n, dtype, expected)
@@ -212,7 +212,7 @@ def _checked(
         return error, tolerance, lambda: expected
     growth = footprint_bytes / kernel.work_of(n, dtype).footprint_bytes
     affordable = reference_s * growth < REFERENCE_S
-    return error, tolerance, (lambda: np.asarray(kernel.expected(given))) if affordable else None
+    return error, tolerance, (lambda: expected_of(kernel, given)) if affordable else None
 
 
 def _fill(twins: Sequence[Any], arguments: Sequence[Any]) -> None:

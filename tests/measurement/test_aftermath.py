@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roofline.errors import UsageError, WrongResult
+from roofline.kernels.check import Expected
 from roofline.kernels.kernel import Kernel, kernel
 from roofline.measurement.aftermath import Aftermath, fingerprint, thinned
 from roofline.measurement.subject import CHECKED_BYTES, prepare
@@ -107,7 +108,7 @@ def test_a_call_on_a_wiped_output_is_compared_with_the_timed_ones(wiped_s: float
         output[:] = 1.0
         return wiped_s
 
-    after = Aftermath("x n=4 f64", (), (), output, lambda: output, lambda: np.ones(4), 1e-12)
+    after = Aftermath("x n=4 f64", (), (), output, lambda: output, lambda: Expected(np.ones(4)), 1e-12)
     assert after.confirm(call, 1e-3) == pytest.approx(ratio)
     assert after.confirm(call, 1e-6) is None  # too short to tell it from cold caches
 
