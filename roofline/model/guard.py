@@ -46,9 +46,17 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ),
     (
         "HOIST",
-        "the repeats do the work once: twice the repeats take no longer, or a call on a wiped output does",
+        "the repeats do the work once: twice the repeats take no longer, or a call on data never seen before takes "
+        "more than 1.5 times as long",
         (INVALID,),
-        "make each call depend on memory that it writes",
+        "make each call depend on memory that it writes, and do all of its work",
+    ),
+    (
+        "SEEN",
+        "calls on data never seen before take more than 1.25 times as long: work that is remembered, or branches that "
+        "the CPU knows by heart",
+        (DEGRADED,),
+        "let each call do all of its work; let branches not depend on the data, or take more data",
     ),
     (
         "CSE",

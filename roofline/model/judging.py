@@ -49,7 +49,11 @@ MOST_BYTE_PER_CYCLE = 256
 
 
 MOST_WIPED = 2.0
-"""Calls that take so much longer where their output has been wiped do not do their work otherwise."""
+"""Calls that take so much longer where their output has been wiped, in cold caches, do not do their work otherwise."""
+MOST_UNSEEN = 1.5
+"""Calls that take so much longer on data that they have not seen do not do all of their work otherwise."""
+DOUBTED_UNSEEN = 1.25
+"""From here on they are doubted."""
 
 
 class Verdict(Value, frozen=True, kw_only=True):
@@ -85,7 +89,7 @@ def verdict_of(evidence: Evidence | None, facts: Circumstances) -> Verdict:
 
 def _invalid_process(evidence: Evidence, facts: Circumstances) -> Iterator[str]:
     once = evidence.doubled is not None and evidence.doubled < DOUBLED[0]
-    if once or (evidence.wiped is not None and evidence.wiped > MOST_WIPED):
+    if once or (evidence.wiped or 0.0) > MOST_WIPED or (evidence.unseen or 0.0) > MOST_UNSEEN:
         yield "HOIST"
     if evidence.throttled_s:
         yield "THROTTLE"
@@ -105,6 +109,8 @@ def _degraded_process(evidence: Evidence, facts: Circumstances) -> Iterator[str]
             yield "STEAL"
         if _taken(evidence.others_s, OTHERS_SHARE * cpu_s):
             yield "BUSY"
+    if DOUBTED_UNSEEN < (evidence.unseen or 0.0) <= MOST_UNSEEN:
+        yield "SEEN"
     if evidence.clock_steps_back > DROPPED_SHARE * facts.samples or (evidence.suspended_s or 0.0) > TICK_S:
         yield "CLOCKBACK"
     if evidence.collections:

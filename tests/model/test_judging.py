@@ -32,7 +32,9 @@ def verdict(data: dict[str, Any] | None = None, **process: Any) -> Verdict:
     return verdict_of(Evidence(**{**QUIET, **process}, data=DataEvidence(**{**SOUND, **(data or {})})), FACTS)
 
 
-@pytest.mark.twin("HOIST", "THROTTLE", "FAULT", "STEAL", "BUSY", "CLOCKBACK", "GC", "JIT", "UNPINNED", "OVERSUB")
+@pytest.mark.twin(
+    "HOIST", "SEEN", "THROTTLE", "FAULT", "STEAL", "BUSY", "CLOCKBACK", "GC", "JIT", "UNPINNED", "OVERSUB"
+)
 @pytest.mark.twin("DENORM", "NONFINITE", "ZERODATA", "ZEROPAGE", "ALIAS4K")
 def test_quiet_evidence_of_sound_data_accuses_nobody() -> None:
     assert verdict() == Verdict()
@@ -49,6 +51,7 @@ def test_what_is_unknown_accuses_nobody() -> None:
     [
         ("HOIST", {"doubled": 1.02}, {}),
         ("HOIST", {"wiped": 2.1}, {}),
+        ("HOIST", {"unseen": 1.6}, {}),
         ("THROTTLE", {"throttled_s": 0.0007}, {}),
         ("FAULT", {"minor_faults": 10 * 1000}, {}),
         ("FAULT", {"major_faults": 10 * 1000}, {}),
@@ -66,7 +69,7 @@ def test_a_number_that_is_not_what_it_claims_is_invalid(
     assert verdict(data, **process) == Verdict(invalid=(code,))
 
 
-@pytest.mark.canary("FAULT", "STEAL", "BUSY", "CLOCKBACK", "GC", "JIT", "UNPINNED", "OVERSUB", "ALIAS4K")
+@pytest.mark.canary("FAULT", "STEAL", "BUSY", "CLOCKBACK", "GC", "JIT", "UNPINNED", "OVERSUB", "ALIAS4K", "SEEN")
 @pytest.mark.parametrize(
     ("code", "process", "data"),
     [
@@ -80,6 +83,7 @@ def test_a_number_that_is_not_what_it_claims_is_invalid(
         ("UNPINNED", {"cpus": (0, 0)}, {}),
         ("OVERSUB", {"runnable": 9, "runnable_cpus": 2}, {}),
         ("ALIAS4K", {}, {"offsets_bytes": (0, 64)}),
+        ("SEEN", {"unseen": 1.3}, {}),
     ],
 )
 def test_a_number_with_a_doubt_is_degraded(code: str, process: dict[str, Any], data: dict[str, Any]) -> None:
@@ -93,6 +97,7 @@ def test_a_number_with_a_doubt_is_degraded(code: str, process: dict[str, Any], d
         {"interval_s": 0.05, "others_s": 0.03},
         {"doubled": 1.9},
         {"wiped": 1.9},
+        {"unseen": 1.2},
         {"doubled": 3.5},  # an interrupt in the longer one
         {"suspended_s": 1e-4},
         {"runnable": 2, "runnable_cpus": 2},
