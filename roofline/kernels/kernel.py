@@ -72,6 +72,11 @@ class Kernel:
     tiles: Callable[[Capacity, str], tuple[int, ...]] | None
     """(what the caches hold, dtype) to the body's last arguments, its tile sizes; None for a body without them."""
 
+    @property
+    def is_of_the_suite(self) -> bool:
+        """Whether it is one of the suite's own, whose declared work the tests have counted."""
+        return self.body.__module__.startswith(f"{__package__}.")
+
     def work_of(self, n: int, dtype: str) -> Work:
         """Return the work of one call at size `n`. Raises UnknownName for an unknown dtype."""
         return self._declared(self.work, n, dtype)

@@ -99,7 +99,7 @@ class KernelProbe:
             stopped=taken.stopped,
             compiled=kernel.compiled,
             evidence=replace(note.evidence(data), unseen=unseen, changed=changed),
-            caveats=notes_on(data),
+            caveats=(*notes_on(data), *(() if kernel.is_of_the_suite else ("DECLARED",))),
         )
 
     def ready(self, kernel: Kernel, point: KernelPoint, ceilings: Ceilings) -> Ready:

@@ -30,6 +30,7 @@ from roofline.measurement.data_evidence import data_evidence
 from roofline.measurement.team import Team
 from roofline.measurement.twins import Twins
 from roofline.model.evidence import DataEvidence
+from roofline.model.judging import DECLARED_MORE, LEAST_BYTES
 
 SEED = 20261130
 """Of every kernel's data: the same numbers in every run."""
@@ -124,6 +125,7 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
     parallel = threads > 1
     arguments = kernel.make_arguments(n, dtype, np.random.default_rng(SEED), capacity)
     _refuse_shared(kernel, arguments)
+    _refuse_counted_twice(kernel, n, dtype, arguments)
     call: Any = compiled(kernel, parallel)
     if parallel:
         numba.set_num_threads(threads)
@@ -213,6 +215,22 @@ def _refuse_shared(kernel: Kernel, arguments: Sequence[Any]) -> None:
             raise UsageError(
                 f"ALIAS: {kernel.name} gets arguments {one} and {other} in the same memory, expected each in memory of "
                 "its own; copy one of them in arguments()"
+            )
+
+
+def _refuse_counted_twice(kernel: Kernel, n: int, dtype: str, arguments: Sequence[Any]) -> None:
+    """Raise UsageError for more compulsory bytes than the arrays have, or more written ones than the output has."""
+    sizes = [value.nbytes for value in arguments if isinstance(value, np.ndarray)]
+    work = kernel.work_of(n, dtype)
+    for declared_bytes, held_bytes, what in (
+        (work.footprint_bytes, sum(sizes), "touches in all (read_bytes + allocate_bytes)"),
+        (work.write_bytes, max(sizes[:1], default=0), "writes (write_bytes)"),
+    ):
+        if declared_bytes > (1 + DECLARED_MORE) * held_bytes + LEAST_BYTES:
+            raise UsageError(
+                f"COUNTED_TWICE: {kernel.name} declares that a call at n={n} {dtype} {what} {declared_bytes} bytes, "
+                f"expected at most the {held_bytes} that {'its arrays' if held_bytes == sum(sizes) else 'its output'} "
+                "have: each distinct byte counts once, and intermediates belong to `own_work`; mend work()"
             )
 
 

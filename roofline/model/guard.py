@@ -101,6 +101,18 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "write every buffer before it is timed",
     ),
     ("WRONG", "fast because wrong: the result differs from the reference", (REFUSED,), "mend the kernel"),
+    (
+        "COUNTED_TWICE",
+        "more compulsory bytes declared than the arrays have, or more written ones than the output has",
+        (REFUSED, ABOVE_ROOF),
+        "count each distinct byte once; intermediates belong to `own_work`",
+    ),
+    (
+        "DECLARED",
+        "flops of a kernel that is not the suite's own are what its file declares: nobody has counted them",
+        (CAVEAT,),
+        "count them: `count_work`, on the page `adding-a-kernel`",
+    ),
     # the memory system
     (
         "FIRSTTOUCH",

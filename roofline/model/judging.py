@@ -48,6 +48,9 @@ MOST_BYTE_PER_CYCLE = 256
 """No core moves more: two 512-bit loads and a store, doubled."""
 
 
+DECLARED_MORE = 0.05
+LEAST_BYTES = 4096
+"""Declared bytes beyond the arrays' own by more than a share and a page were counted twice."""
 MOST_WIPED = 2.0
 """Calls that take so much longer where their output has been wiped, in cold caches, do not do their work otherwise."""
 MOST_UNSEEN = 1.5
