@@ -18,9 +18,9 @@ from roofline.kernels.check import Expected, poison, scaled_error
 
 MOST_TRIES = 12
 _LEAST_TRIES = 3
-_PATIENCE_S = 0.25
+_PATIENCE_S = 0.5
 """What all tries after the first ones may take."""
-_SEEN_CALLS = 3
+_SEEN_CALLS = 2
 """Calls on known data that short ones are compared with: the fastest of them."""
 _ALIKE = 1.15
 """A call on new data that takes so many times as long is tried again: it may have been disturbed."""

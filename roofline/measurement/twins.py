@@ -47,9 +47,14 @@ class Twins:
             self._team.each(lambda _: _fill(self.values, arguments), 1)
 
     def touch(self) -> None:
-        """Read all arrays, where they fit a cache: what was filled or wiped last would else lie nearest."""
+        """Read all arrays, where they fit a cache: what was filled or wiped last would else lie nearest.
+
+        Numba's threads write them anew: that wakes the threads, and leaves each the part that it uses.
+        """
         arrays = self.arrays
-        if not self._parallel and sum(array.nbytes for array in arrays) <= _TOUCHED_BYTES:
+        if self._parallel:
+            _fill_parallel(self.values, self.values)
+        elif sum(array.nbytes for array in arrays) <= _TOUCHED_BYTES:
             self._team.each(lambda _: [array.max() for array in arrays], 1)
 
 

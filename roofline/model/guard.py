@@ -47,7 +47,7 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     (
         "HOIST",
         "the repeats do the work once: twice the repeats take no longer, or a call on data never seen before takes "
-        "more than 1.5 times as long",
+        "more than 1.5 times as long (2 on several threads)",
         (INVALID,),
         "make each call depend on memory that it writes, and do all of its work",
     ),

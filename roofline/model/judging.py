@@ -55,6 +55,8 @@ MOST_WIPED = 2.0
 """Calls that take so much longer where their output has been wiped, in cold caches, do not do their work otherwise."""
 MOST_UNSEEN = 1.5
 """Calls that take so much longer on data that they have not seen do not do all of their work otherwise."""
+MOST_UNSEEN_SHARED = 2.0
+"""The same of calls on several threads: one that is late delays all, so that single calls vary."""
 DOUBTED_UNSEEN = 1.25
 """From here on they are doubted."""
 
@@ -92,7 +94,7 @@ def verdict_of(evidence: Evidence | None, facts: Circumstances) -> Verdict:
 
 def _invalid_process(evidence: Evidence, facts: Circumstances) -> Iterator[str]:
     once = evidence.doubled is not None and evidence.doubled < DOUBLED[0]
-    if once or (evidence.wiped or 0.0) > MOST_WIPED or (evidence.unseen or 0.0) > MOST_UNSEEN:
+    if once or (evidence.wiped or 0.0) > MOST_WIPED or (evidence.unseen or 0.0) > _most_unseen(facts):
         yield "HOIST"
     if evidence.throttled_s:
         yield "THROTTLE"
@@ -112,7 +114,7 @@ def _degraded_process(evidence: Evidence, facts: Circumstances) -> Iterator[str]
             yield "STEAL"
         if _taken(evidence.others_s, OTHERS_SHARE * cpu_s):
             yield "BUSY"
-    if DOUBTED_UNSEEN < (evidence.unseen or 0.0) <= MOST_UNSEEN:
+    if DOUBTED_UNSEEN < (evidence.unseen or 0.0) <= _most_unseen(facts):
         yield "SEEN"
     if evidence.clock_steps_back > DROPPED_SHARE * facts.samples or (evidence.suspended_s or 0.0) > TICK_S:
         yield "CLOCKBACK"
@@ -126,6 +128,10 @@ def _degraded_process(evidence: Evidence, facts: Circumstances) -> Iterator[str]
         yield "UNPINNED"
     if evidence.runnable is not None and evidence.runnable_cpus and evidence.runnable > evidence.runnable_cpus:
         yield "OVERSUB"
+
+
+def _most_unseen(facts: Circumstances) -> float:
+    return MOST_UNSEEN if facts.threads == 1 else MOST_UNSEEN_SHARED
 
 
 def _taken(spent_s: float | None, allowed_s: float) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from roofline.model.evidence import DataEvidence, Evidence
 from roofline.model.judging import Circumstances, Verdict, aliases, is_too_short, notes_on, verdict_of
@@ -40,6 +41,22 @@ def test_quiet_evidence_of_sound_data_accuses_nobody() -> None:
     assert verdict() == Verdict()
 
 
+@pytest.mark.canary("HOIST", "SEEN")
+@pytest.mark.twin("HOIST", "SEEN")
+@pytest.mark.parametrize(
+    ("threads", "unseen", "found"),
+    [
+        (1, 1.2, Verdict()),
+        (1, 1.3, Verdict(degraded=("SEEN",))),
+        (1, 1.6, Verdict(invalid=("HOIST",))),
+        (2, 1.6, Verdict(degraded=("SEEN",))),
+        (2, 2.1, Verdict(invalid=("HOIST",))),
+    ],
+)
+def test_calls_that_are_late_on_new_data_are_doubted_then_refused(threads: int, unseen: float, found: Verdict) -> None:
+    assert verdict_of(Evidence(unseen=unseen), replace(FACTS, threads=threads)) == found
+
+
 def test_what_is_unknown_accuses_nobody() -> None:
     assert verdict_of(None, FACTS) == verdict_of(Evidence(), FACTS) == Verdict()
     assert verdict_of(Evidence(data=DataEvidence()), FACTS) == Verdict()
@@ -51,7 +68,7 @@ def test_what_is_unknown_accuses_nobody() -> None:
     [
         ("HOIST", {"doubled": 1.02}, {}),
         ("HOIST", {"wiped": 2.1}, {}),
-        ("HOIST", {"unseen": 1.6}, {}),
+        ("HOIST", {"unseen": 2.1}, {}),
         ("THROTTLE", {"throttled_s": 0.0007}, {}),
         ("FAULT", {"minor_faults": 10 * 1000}, {}),
         ("FAULT", {"major_faults": 10 * 1000}, {}),
