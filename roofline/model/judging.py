@@ -94,7 +94,7 @@ def verdict_of(evidence: Evidence | None, facts: Circumstances) -> Verdict:
 
 def _invalid_process(evidence: Evidence, facts: Circumstances) -> Iterator[str]:
     once = evidence.doubled is not None and evidence.doubled < DOUBLED[0]
-    if once or (evidence.wiped or 0.0) > MOST_WIPED or (evidence.unseen or 0.0) > _most_unseen(facts):
+    if once or (evidence.wiped or 0.0) > MOST_WIPED or remembers(evidence.unseen, facts.threads):
         yield "HOIST"
     if evidence.throttled_s:
         yield "THROTTLE"
@@ -114,7 +114,7 @@ def _degraded_process(evidence: Evidence, facts: Circumstances) -> Iterator[str]
             yield "STEAL"
         if _taken(evidence.others_s, OTHERS_SHARE * cpu_s):
             yield "BUSY"
-    if DOUBTED_UNSEEN < (evidence.unseen or 0.0) <= _most_unseen(facts):
+    if (evidence.unseen or 0.0) > DOUBTED_UNSEEN and not remembers(evidence.unseen, facts.threads):
         yield "SEEN"
     if evidence.clock_steps_back > DROPPED_SHARE * facts.samples or (evidence.suspended_s or 0.0) > TICK_S:
         yield "CLOCKBACK"
@@ -130,8 +130,9 @@ def _degraded_process(evidence: Evidence, facts: Circumstances) -> Iterator[str]
         yield "OVERSUB"
 
 
-def _most_unseen(facts: Circumstances) -> float:
-    return MOST_UNSEEN if facts.threads == 1 else MOST_UNSEEN_SHARED
+def remembers(unseen: float | None, threads: int) -> bool:
+    """Return whether calls are so late on data that they have not seen that they do not do all of their work."""
+    return (unseen or 0.0) > (MOST_UNSEEN if threads == 1 else MOST_UNSEEN_SHARED)
 
 
 def _taken(spent_s: float | None, allowed_s: float) -> bool:
