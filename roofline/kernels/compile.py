@@ -29,8 +29,7 @@ def compiled(kernel: Kernel, parallel: bool, cache: bool = True) -> Callable[...
 
 @memoised
 def _compiled(kernel: Kernel, parallel: bool, cache: bool) -> Callable[..., Any]:
-    own = kernel.body.__module__.startswith(f"{__package__}.")
-    compile_one: Any = kept if own and cache else partial(njit, cache=cache)
+    compile_one: Any = kept if kernel.is_of_the_suite and cache else partial(njit, cache=cache)
     dispatcher: Callable[..., Any] = compile_one(
         _renamed(kernel, "parallel" if parallel else "serial"),
         nogil=True,

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from roofline.errors import MeasurementError, RooflineError
+from roofline.errors import MeasurementError, RooflineError, WrongResult
 from roofline.host import numa_nodes_of
 from roofline.kernels.registry import kernel_named
 from roofline.kernels.user_files import load_user_files
@@ -41,6 +41,7 @@ from roofline.measurement.team import Team, pin_library_threads
 from roofline.measurement.worker import die_first_for_want_of_memory, kind_of
 from roofline.model.ceilings import MemoryCeiling
 from roofline.model.isa import isa_named, isas_of
+from roofline.model.judging import remembers
 from roofline.model.run import Failure
 from roofline.model.trial import Timed
 
@@ -77,7 +78,12 @@ class Bench:
             subject = ready.subject
             with subject.limits():
                 repeats = calibrate(lambda count: subject.take(count)[0], self.stage.sample_s)
-                subject.confirm(min(subject.take(repeats)[0] for _ in range(PROBES)) / repeats)
+                unseen = subject.confirm(min(subject.take(repeats)[0] for _ in range(PROBES)) / repeats)
+            if remembers(unseen, point.threads):
+                raise WrongResult(
+                    f"HOIST: a call of {point.name} takes {unseen:.1f} times as long on data that it has not seen; "
+                    "every call must do all of its work"
+                )
             if ready.own is not None:
                 self.pairing.roof_sampler(ready.own).best(1)
         except RooflineError as error:

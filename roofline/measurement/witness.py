@@ -88,7 +88,6 @@ class Note:
         self._switches = 0
         self.clock_steps_back = 0
         self.doubled: float | None = None
-        self.wiped: float | None = None
         self._runnable = witness.reader.runnable()
         self._collections = _collections()
         self._compilations = witness.compilations.count
@@ -132,7 +131,6 @@ class Note:
             compilations=witness.compilations.count - self._compilations,
             cpus=witness.cpus(),
             doubled=self.doubled,
-            wiped=self.wiped,
             changed=witness.changed,
         )
 

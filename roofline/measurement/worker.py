@@ -35,9 +35,9 @@ from roofline.measurement.plan import WEIGHTS, ComputePoint, KernelPoint, Memory
 from roofline.measurement.probe import stage_for
 from roofline.measurement.state import changes, process_state
 from roofline.measurement.strays import die_with_launcher
-from roofline.measurement.subject import threading_layer
 from roofline.measurement.sweep import better_of, sweep
 from roofline.measurement.team import Team, pin_library_threads
+from roofline.measurement.twins import threading_layer
 from roofline.model.ceilings import AnyCeiling, Ceiling, ComputeCeiling, MemoryCeiling
 from roofline.model.consistency import doubts
 from roofline.model.isa import Isa, isa_named, isas_of

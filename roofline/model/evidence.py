@@ -81,7 +81,11 @@ class Evidence(Value, frozen=True, kw_only=True):
     doubled: float | None = None
     """Time of twice the repeats over the time of the repeats: near 2 when each repeat does the work."""
     wiped: float | None = None
-    """Time of a call that finds its output wiped over that of the timed calls, where both are long enough to tell."""
+    """Time of a call that finds its output wiped, its caches cold, over that of the timed calls: in runs of earlier
+    code, where both are long enough to tell."""
+    unseen: float | None = None
+    """Time of a call on data that it has not seen, its output wiped, over that of calls on data that it has; both with
+    warm caches. None where no other data can be made."""
     data: DataEvidence | None = None
     """What the data was after the last sample; None for code without data."""
 
