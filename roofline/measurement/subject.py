@@ -102,7 +102,12 @@ class Subject:
 
     def confirm(self, call_s: float) -> float | None:
         """Look at what calls of `call_s` have left, and call on data never seen before: see `Aftermath.confirm`."""
-        return self.aftermath.confirm(lambda: self.take(1)[0], call_s)
+
+        def alone() -> float:
+            self.settle()  # every call finds the threads asleep, on data that it has seen or not
+            return self.take(1)[0]
+
+        return self.aftermath.confirm(alone, call_s)
 
     def data(self, nodes: Sequence[int] = ()) -> DataEvidence:
         """Look at the placed data and return what is seen of it; `nodes` are the NUMA nodes of the team's CPUs."""

@@ -8,7 +8,7 @@ import pytest
 from roofline.errors import UsageError
 from roofline.kernels.kernel import Kernel, kernel
 from roofline.kernels.registry import all_kernels
-from roofline.measurement.subject import prepare
+from roofline.measurement.subject import Subject, prepare
 from roofline.measurement.team import Team
 from roofline.model.work import Work
 
@@ -48,6 +48,17 @@ def test_a_sample_holds_exactly_its_repeats() -> None:
         CALLS.clear()
         subject.take(7)
         assert len(CALLS) == 7
+
+
+def test_every_call_alone_finds_the_threads_asleep_on_data_seen_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    did: list[str] = []
+    taken = Subject.take
+    monkeypatch.setattr(Subject, "settle", lambda self: did.append("settle"))
+    monkeypatch.setattr(Subject, "take", lambda self, repeats: did.append("take") or taken(self, repeats))
+    with Team((), 1) as team:
+        prepare(counted(), 100, "f64", team, 1).confirm(1e-6)
+    assert did == ["settle", "take"] * (len(did) // 2)
+    assert len(did) >= 6  # at least two calls on known data, and one on new
 
 
 def declaring(read: float, written: float, fresh: float) -> Kernel:
