@@ -151,7 +151,7 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         (CAVEAT,),
         "compare per cycle, or fix the clock",
     ),
-    ("WARMUP", "samples that get faster or slower all the time", (DEGRADED,), "measure longer: --budget, --thorough"),
+    ("WARMUP", "samples that get faster or slower all the time", (DEGRADED,), "measure longer"),
     ("TIMER", "samples too short for the clock", (INVALID,), "use a finer clock source"),
     ("STEAL", "the hypervisor gave CPU time to others", (DEGRADED, CAVEAT), "repeat on a less crowded host"),
     ("THROTTLE", "a CPU quota stopped the process", (INVALID, CAVEAT), "raise the quota or use fewer threads"),
