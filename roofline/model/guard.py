@@ -152,7 +152,7 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "compare per cycle, or fix the clock",
     ),
     ("WARMUP", "samples that get faster or slower all the time", (DEGRADED,), "measure longer"),
-    ("TIMER", "samples too short for the clock", (INVALID,), "use a finer clock source"),
+    ("TIMER", "samples too short for the clock", (INVALID,), "measure again, or use a finer clock source"),
     ("STEAL", "the hypervisor gave CPU time to others", (DEGRADED, CAVEAT), "repeat on a less crowded host"),
     ("THROTTLE", "a CPU quota stopped the process", (INVALID, CAVEAT), "raise the quota or use fewer threads"),
     ("CPUCOUNT", "more CPUs counted than may be used", (CAVEAT,), "none: ceilings are of the CPUs that may be used"),
