@@ -123,7 +123,7 @@ def test_launches_that_lie_apart_cost_more_where_nothing_is_shared(ceiling: Ceil
 
 
 def test_the_gravest_reason_comes_first_and_none_is_lost() -> None:
-    caveats = (Caveat(code="VM", message=""), Caveat(code="caveat UNPINNED", message=""))
+    caveats = (Caveat(code="VM", message=""), Caveat(code="UNPINNED", message=""))
     grade = grade_of(run_of(caveats=caveats, complete=False))
     assert [reason.split(":")[0] for reason in grade.reasons] == [
         "caveat UNPINNED",
