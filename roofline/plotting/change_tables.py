@@ -82,9 +82,8 @@ def verdict_text(change: Change, across: bool = False) -> str:
     if change.reason:
         return printable(f"inconclusive ({elided(change.reason, NAME_LENGTH)})")
     least = change.smallest_effect or 0.0
-    return (
-        f"inconclusive (could have seen {f'{100 * least:.2g} %' if least < 1 else f'a factor of {factor(1 + least)}'})"
-    )
+    seen = f"{100 * least:.2g} %" if least < 1 else f"a factor of {factor(1 + least)}"
+    return f"inconclusive (could have seen {seen})"
 
 
 def code_text(change: Change) -> str:
