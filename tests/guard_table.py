@@ -1,4 +1,4 @@
-"""The table of guards for the documentation, made from the tests: `python tests/guard_table.py` rewrites the page."""
+"""The page of guards of the documentation, made from the tests: `python tests/guard_table.py` rewrites the page."""
 
 from __future__ import annotations
 
@@ -26,10 +26,14 @@ several threads or in Python); up to a fifth of the work left undone in calls on
 where other data has other shapes, or takes more than 64 MiB, so that only the output is wiped. The flops of a kernel
 that is not the suite's own are its author's claim (`DECLARED`), and so is that it reads what it overwrites.
 
-This page is made from the tests.
+This page is made from the tests, which stand below the table.
 
-| code | what it catches | what happens | what to do | canary | clean twin |
-|---|---|---|---|---|---|
+| code | what it catches | what happens | what to do |
+|---|---|---|---|
+"""
+PROOFS = """
+## Their tests
+
 """
 
 
@@ -59,14 +63,15 @@ def marked_tests() -> Iterator[Marked]:
 def page() -> str:
     """Return the page as it should be."""
     tests = list(marked_tests())
-    rows = []
+    rows, proofs = [], []
     for code, guard in GUARDS.items():
         cells = [f"`{code}`", guard.catches, ", ".join(guard.outcomes), guard.remedy]
-        for kind in ("canary", "twin"):
-            names = [test.test for test in tests if (test.kind, test.code) == (kind, code)]
-            cells.append("<br>".join(f"`{name}`" for name in names[:2]) or "none")
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return HEAD + "\n".join(rows) + "\n"
+        proofs.append(f"- `{code}`")
+        for kind, title in (("canary", "canary"), ("twin", "clean twin")):
+            names = [test.test for test in tests if (test.kind, test.code) == (kind, code)]
+            proofs += [f"  - {title}: `{name}`" for name in names[:2]] or [f"  - {title}: none"]
+    return HEAD + "\n".join(rows) + "\n" + PROOFS + "\n".join(proofs) + "\n"
 
 
 if __name__ == "__main__":

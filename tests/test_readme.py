@@ -11,6 +11,7 @@ import click
 import pytest
 
 from bench.__main__ import INTERNAL_ERROR, INTERRUPTED
+from bench.cli.ab import INCONCLUSIVE, SLOWER
 from bench.cli.group import VERBS, program
 from bench.cli.guide import pages
 from bench.cli.session import Session
@@ -68,8 +69,9 @@ def test_an_option_in_the_readme_exists(option: str) -> None:
 
 def test_every_exit_code_of_the_program_is_in_the_readme() -> None:
     section = README[README.index("| exit code | means |") :].split("\n\n")[0]
-    shown = {int(code) for cell in re.findall(r"^\| ([\d, ]+) \|", section, re.MULTILINE) for code in cell.split(",")}
-    assert {0, *EXIT_CODES.values(), INTERNAL_ERROR, INTERRUPTED} <= shown
+    shown = [int(code) for cell in re.findall(r"^\| ([\d, ]+) \|", section, re.MULTILINE) for code in cell.split(",")]
+    assert {0, SLOWER, INCONCLUSIVE, *EXIT_CODES.values(), INTERNAL_ERROR, INTERRUPTED} <= set(shown)
+    assert shown == sorted(shown)
 
 
 @pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^):]+)\)", README))))

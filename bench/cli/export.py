@@ -24,7 +24,7 @@ def formats(context: click.Context, _: click.Parameter, begun: str) -> list[str]
 
 
 @click.command("export", cls=Verb)
-@click.argument("name", metavar="RUN", shell_complete=completed)
+@click.argument("name", metavar="[RUN]", default="last", shell_complete=completed)
 @click.option("--to", "to", required=True, metavar="FORMAT", shell_complete=formats, help="See `guide exports`.")
 @click.option(
     "-o",
@@ -39,7 +39,7 @@ def command(session: Session, /, name: str, to: str, output: Path | None, direct
     """Write a saved run in another tool's format.
 
     Formats: pytest-benchmark, pyperf, bmf, github-action, google-benchmark, asv, junit, openmetrics, csv, parquet.
-    With -o the names of the files are printed, one a line.
+    RUN is the last by default. With -o the names of the files are printed, one a line.
     """
     from roofline.archive.export import exported
     from roofline.archive.export.delivery import deliver

@@ -139,7 +139,7 @@ def kept(
             run = replace(run, caveats=(*run.caveats, *meanwhile))
             return run, _saved(run, session, journal.path, json)
         except Interruption as stop:
-            left = f"{stop} before the run was saved; what was measured is in {journal.path}: python -m bench resume"
+            left = f"{stop} before the run was saved; what was measured is in {journal.path}; {what_is_missing(header)}"
             raise Interruption(stop.number, left) from stop
 
 
@@ -207,9 +207,16 @@ def shown(run: Run, path: Path | None, session: Session, request: Request) -> in
     elif others and len(others) < len({measurement.dtype for measurement in run.measurements}):
         session.note(f"the picture shows f64; for the rest: python -m bench plot last --dtype {min(others)}")
     if not run.complete:
-        again = "what is missing: python -m bench resume"
-        session.note(f"incomplete: {run.reason or 'reason unknown'}; what was measured is in {path}; {again}")
+        reason = run.reason or "reason unknown"
+        session.note(f"incomplete: {reason}; what was measured is in {path}; {what_is_missing(run)}")
     return exit_code(run)
+
+
+def what_is_missing(run: Run) -> str:
+    """Say how to measure what an incomplete run lacks; `resume` refuses one of a user's own files."""
+    if run.plan.get("files"):
+        return "kernels of your own files cannot be resumed: measure them again from the start"
+    return "what is missing: python -m bench resume"
 
 
 def refuse_empty(run: Run, path: Path, names_kernels: bool) -> None:

@@ -18,7 +18,7 @@ from roofline.plotting.ladder_text import heading, sentences
 
 
 @click.command("plot", cls=Verb)
-@click.argument("name", metavar="RUN", shell_complete=completed)
+@click.argument("name", metavar="[RUN]", default="last", shell_complete=completed)
 @click.option(
     "-o",
     "--output",
@@ -43,8 +43,8 @@ def command(
 ) -> None:
     """Draw the roofline of a saved run.
 
-    Prints the names of the files drawn, one a line. With --ladder: the improvements of one family, step by step; an
-    empty line and one sentence for each step follow the names.
+    By default of the last. Prints the names of the files drawn, one a line. With --ladder: the improvements of one
+    family, step by step; an empty line and one sentence for each step follow the names.
     """
     from roofline.plotting.figure import FORMATS, save_figure, save_ladders  # loads Matplotlib
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from roofline.measurement.progress import Progress
 
 LINE_EVERY_S = 5.0
-"""Seconds between two lines where there is no terminal to draw a bar on."""
+"""Seconds between two lines where there is no terminal to draw a bar on ..."""
+SAME_LINE_EVERY_S = 60.0
+"""... and before one that says nothing new: a log tells that the run is alive, and is no list of equal lines."""
 
 Report = Callable[["Progress"], None]
 Falling = Callable[[float], float]
@@ -82,16 +84,18 @@ def _bar(console: Console) -> Iterator[Report]:
 
 
 def _lines(stream: TextIO, clock: Callable[[], float]) -> Report:
-    last_s = clock()
+    last_s, last = clock(), ""
     falling = _falling()
 
     def report(step: Progress) -> None:
-        nonlocal last_s
+        nonlocal last_s, last
         left_s = falling(step.remaining_s)
-        if clock() - last_s >= LINE_EVERY_S:
-            last_s = clock()
-            parts = (f"{100 * step.done:3.0f} %", _left(left_s), one_line(step.point))
-            click.echo("  ".join(part for part in parts if part), file=stream)
+        parts = (f"{100 * step.done:3.0f} %", _left(left_s), one_line(step.point))
+        line = "  ".join(part for part in parts if part)
+        now_s = clock()
+        if now_s - last_s >= (LINE_EVERY_S if line != last else SAME_LINE_EVERY_S):
+            last_s, last = now_s, line
+            click.echo(line, file=stream)
 
     return report
 

@@ -45,7 +45,7 @@ def command(session: Session, /, name: str | None, retry_failed: bool, json: boo
 
     RUN is one that is incomplete, or the journal of one that was never saved; by default the newest of this machine.
     The finished run is saved under an id of its own. Refused, with the reason, on another machine, under other
-    conditions or with another version of the code (exit code 4).
+    conditions, with another version of the code, and for a run of your own files of kernels (exit code 4).
     """
     check_variables(os.environ)
     check_writable(session.results)

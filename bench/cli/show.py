@@ -13,7 +13,7 @@ from roofline.plotting.summary import tables
 
 
 @click.command("show", cls=Verb)
-@click.argument("name", metavar="RUN", shell_complete=completed)
+@click.argument("name", metavar="[RUN]", default="last", shell_complete=completed)
 @click.option("--json", "as_json", is_flag=True, help="Print the archived document.")
 @click.option(
     "--format",
@@ -27,7 +27,7 @@ from roofline.plotting.summary import tables
 def command(session: Session, /, name: str, as_json: bool, style: str) -> None:
     """Show a saved run.
 
-    The roof, the levels, the kernels with their percentages, failures and caveats.
+    The roof, the levels, the kernels with their percentages, failures and caveats; by default of the last run.
     """
     run = load(find(name, session.results))
     if as_json:

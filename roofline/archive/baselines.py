@@ -128,8 +128,8 @@ def set_baseline(name: str, run: Run, path: Path, results: Path, now_utc: str, f
         raise UsageError(f"{path} is not where its run belongs, expected {expected}; copy it there first")
     if grade.letter == "D" and not force:
         raise UsageError(
-            f"run {run.id} has grade D, not fit for comparison: {'; '.join(grade.reasons)}; measure again, or take it "
-            "with --force"
+            f"run {run.id} has grade D, {grade.meaning} ({grade.gravest}); `python -m bench show {run.id}` has all "
+            "reasons; measure again, or take it with --force"
         )
     baseline = Baseline(name=name, run=run.id, set_utc=now_utc, revision=run.revision, grade=grade.letter)
     _change(results / run.machine.key, lambda known: [*(one for one in known if one.name != name), baseline])

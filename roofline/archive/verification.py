@@ -66,7 +66,7 @@ def _doubts(run: Run) -> Iterator[str]:
         if named:
             yield f"{len(named)} {status}: {', '.join(named[:4])}{', ...' if len(named) > 4 else ''}"
     if (grade := grade_of(run)).letter == "D":
-        yield f"grade D: {'; '.join(grade.reasons)}"
+        yield f"grade D: {grade.gravest}; `python -m bench show {run.id}` has all reasons"
 
 
 class _Checks:

@@ -18,8 +18,6 @@ from roofline.model.struct import Value
 
 _NAMED = 4
 """Points that a message names."""
-_REASONS = 2
-"""Reasons of a grade that a remark repeats, the gravest."""
 
 
 class ComparedPoint(Value, frozen=True, kw_only=True):
@@ -158,8 +156,7 @@ def _remarks(before: Run, after: Run, across: bool, points: Sequence[ComparedPoi
         if not run.complete:
             yield f"{side} {run.id} is incomplete: {run.reason or 'reason unknown'}"
         if (grade := grade_of(run)).letter == "D":
-            reasons = "; ".join(grade.reasons[:_REASONS])
-            yield f"{side} {run.id} has grade D, {grade.meaning} ({reasons}); `show {run.id}` has all reasons"
+            yield f"{side} {run.id} has grade D, {grade.meaning} ({grade.gravest}); `show {run.id}` has all reasons"
     if before.started_utc > after.started_utc:
         yield f"BEFORE was measured later ({before.started_utc}) than AFTER ({after.started_utc})"
     if other := [point_name(point.before) for point in points if _moves_other_bytes(point)]:

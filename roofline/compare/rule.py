@@ -6,7 +6,7 @@
     regression = points ":" "regression" "<=" number
     points     = pattern [ "[" condition { "," condition } "]" ]
     pattern    = a kernel or a family, with "*" for anything and "?" for one character
-    condition  = dtype | "dtype=" dtype | "threads=" count | "n=" size | "level=" level
+    condition  = dtype | level | "dtype=" dtype | "threads=" count | "t=" count | "n=" size | "level=" level
     metric     = "percent_of_roof" | "percent_of_ceiling" | "gflops" | "gbs" | "time_ms"
 
 Blanks may stand between any two of these. Rates and percentages take `>=`, times `<=`, ratios either; a percentage may
@@ -25,6 +25,9 @@ from roofline.model.struct import Value
 
 RATIO, REGRESSION = "ratio", "regression"
 _CONDITIONS = ("dtype", "threads", "n", "level")
+_SHORT = {"t": "threads"}
+"""As an exported point is named, `gemm.blocked[n=2048,f64,t=2,L2]`: that can be pasted into a rule."""
+_LEVEL = re.compile(r"L[0-9]+|DRAM")
 _PATTERN = re.compile(r"[^\s:/\[\]<>=,]+")
 _WORD = re.compile(r"[A-Za-z0-9_.+-]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -142,6 +145,7 @@ class _Reader:
         at, name = self.word("a dtype, or one of dtype=, threads=, n=, level=")
         value: str | int
         if self.takes("="):
+            name = _SHORT.get(name, name)
             if name not in _CONDITIONS:
                 raise self.error_at(at, str(UnknownName("condition", name, _CONDITIONS)))
             value_at, value = self.word(f"a value of {name}")
@@ -150,7 +154,7 @@ class _Reader:
                     raise self.error_at(value_at, f"{name} is {value!r}, expected a whole number from 1")
                 value = int(value)
         else:
-            name, value = "dtype", name
+            name, value = "level" if _LEVEL.fullmatch(name) else "dtype", name
         if name in wanted:
             raise self.error_at(at, f"{name} is given twice; give it once")
         wanted[name] = value

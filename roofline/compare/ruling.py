@@ -110,8 +110,13 @@ def found_text(found: float | None, interval: Interval | None, unit: str) -> str
     """Write a number with its interval, e.g. `61.2 % [60.4, 62.0]`; `nothing` without one."""
     if found is None:
         return "nothing"
-    ends = "" if interval is None else f" [{interval[0]:.4g}, {interval[1]:.4g}]"
-    return f"{found:.4g}{f' {unit}' if unit else ''}{ends}"
+    ends = "" if interval is None else f" [{_digits(interval[0])}, {_digits(interval[1])}]"
+    return f"{_digits(found)}{f' {unit}' if unit else ''}{ends}"
+
+
+def _digits(value: float) -> str:
+    """Write four digits, and no exponent for what is large."""
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
 
 
 def _text(rule: Rule, found: float | None, interval: Interval | None) -> str:

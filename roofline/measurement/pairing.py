@@ -10,7 +10,7 @@ from roofline.errors import MeasurementError
 from roofline.measurement.compute import ComputeProbe
 from roofline.measurement.memory import MemoryProbe
 from roofline.measurement.probe import Sampler, Stage
-from roofline.measurement.sampling import calibrate, is_precise
+from roofline.measurement.sampling import calibrate, confirmed, is_precise
 from roofline.measurement.witness import Note
 from roofline.model.ceilings import Ceiling, ComputeCeiling
 from roofline.model.isa import Isa
@@ -69,7 +69,8 @@ class Pairing:
         """
         deadline = self.stage.clock() + budget_s
         sampler = self.roof_sampler(own) if own is not None else None
-        repeats = calibrate(lambda count: timed.take(count)[0], self.stage.sample_s)
+        target_s = self.stage.sample_s
+        repeats = calibrate(confirmed(lambda count: timed.take(count)[0], target_s), target_s)
         note.doubled = _doubled(timed, repeats)
         taken = Taken(repeats)
         samples_s = taken.samples_s

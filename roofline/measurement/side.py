@@ -34,7 +34,7 @@ from roofline.measurement.message import (
 from roofline.measurement.pairing import Pairing
 from roofline.measurement.plan import KernelPoint
 from roofline.measurement.probe import Sampler, stage_for
-from roofline.measurement.sampling import calibrate
+from roofline.measurement.sampling import calibrate, confirmed
 from roofline.measurement.strays import die_with_launcher
 from roofline.measurement.subject import Subject
 from roofline.measurement.team import Team, pin_library_threads
@@ -77,7 +77,8 @@ class Bench:
             ready = self.probe.ready(kernel, point, self.request.ceilings)
             subject = ready.subject
             with subject.limits():
-                repeats = calibrate(lambda count: subject.take(count)[0], self.stage.sample_s)
+                target_s = self.stage.sample_s
+                repeats = calibrate(confirmed(lambda count: subject.take(count)[0], target_s), target_s)
                 unseen = subject.confirm(min(subject.take(repeats)[0] for _ in range(PROBES)) / repeats)
             if remembers(unseen, point.threads):
                 raise WrongResult(

@@ -28,6 +28,8 @@ FEW_SPOILED, MANY_SPOILED = 0.05, 0.25
 MANY_DEGRADED = 0.25
 """Share of kernels that carry a doubt that costs a grade."""
 NAMED = 3
+_GRAVEST = 2
+"""Reasons that fit a line which is about something else."""
 
 _UNFIT = ("THROTTLE", "UNPINNED", "OVERSUB", "CODEGEN", "CLOCKBACK")
 _DISTURBED = ("BUSY", "STEAL", "TURBO", "SMT", "CACHE-BAD", "FIRSTTOUCH")
@@ -46,6 +48,12 @@ class Grade(Value, frozen=True, kw_only=True):
         """What the letter means."""
         return MEANINGS[self.letter]
 
+    @property
+    def gravest(self) -> str:
+        """The first reasons, for one line of text that is not the grade's own, and how many more there are."""
+        more = len(self.reasons) - _GRAVEST
+        return "; ".join(self.reasons[:_GRAVEST]) + (f"; and {more} more" if more > 0 else "")
+
 
 def grade_of(run: Run) -> Grade:
     """Return the grade of a run: the worst letter that anything found in it asks for, with all of the reasons."""
@@ -59,7 +67,7 @@ def _of_conditions(run: Run) -> Iterator[tuple[str, str]]:
     for letter, listed in (("D", _UNFIT), ("C", _DISTURBED), ("B", _UNCONTROLLED)):
         named = [code for code in codes if code in listed]
         if named:
-            yield letter, f"{', '.join(named)}: see the caveats"
+            yield letter, f"caveat{'s' if len(named) > 1 else ''} {', '.join(named)}"
     if not run.complete:
         yield "C", f"the run is incomplete ({run.reason or 'reason unknown'})"
 

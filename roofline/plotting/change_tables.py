@@ -81,7 +81,9 @@ def verdict_text(change: Change, across: bool = False) -> str:
         return OF_ROOF[change.verdict] if across else change.verdict
     if change.reason:
         return printable(f"inconclusive ({elided(change.reason, NAME_LENGTH)})")
-    return f"inconclusive (could have seen {100 * (change.smallest_effect or 0):.2g} %)"
+    least = change.smallest_effect or 0.0
+    seen = f"{100 * least:.2g} %" if least < 1 else f"a factor of {factor(1 + least)}"
+    return f"inconclusive (could have seen {seen})"
 
 
 def code_text(change: Change) -> str:
@@ -130,7 +132,7 @@ def _row(point: ComparedPoint, across: bool) -> Row:
 
 def factor(value: float) -> str:
     """Write a ratio with as many digits as an interval around 1 needs, e.g. `1.013`, `7.62`."""
-    return f"{value:.3f}" if 0.1 <= value < 2 else f"{value:.3g}"
+    return f"{value:.3f}" if 0.1 <= value < 2 else f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
 def _pair(texts: Sequence[str]) -> str:

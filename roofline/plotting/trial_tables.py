@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from roofline.model.trial import Trial, TrialPoint
 from roofline.model.trial_verdict import CONFIRMED, VERDICTS, Verdict, assay_defect, verdicts_of
@@ -20,7 +20,7 @@ REASONS = {
 
 
 def trial_tables(trial: Trial) -> tuple[Table, ...]:
-    """Return the verdicts, the controls, and what could not be compared."""
+    """Return the verdicts with the controls, why some are inconclusive, and what could not be compared."""
     verdicts = verdicts_of(trial)
     both = list(zip(trial.points, verdicts, strict=True))
     title = f"{trial.base.name} -> {trial.head.name}, {trial.profile.name} profile"
@@ -42,6 +42,7 @@ def trial_tables(trial: Trial) -> tuple[Table, ...]:
     controls = [_row(trial, point, verdict) for point, verdict in both if point.control]
     return (
         Table(printable(title), columns, (tuple(rows), tuple(controls))),
+        _reasons(trial, both),
         _failures(trial),
     )
 
@@ -66,12 +67,27 @@ def change(ratio: float) -> str:
     return f"{100 * (ratio - 1):+.1f} %"
 
 
+def _reasons(trial: Trial, both: Iterable[tuple[TrialPoint, Verdict]]) -> Table:
+    """Return each reason once, with the points that it holds for."""
+    points: dict[str, list[str]] = {}
+    for point, verdict in both:
+        if verdict.reason and _said(trial, point, verdict) == "inconclusive":
+            points.setdefault(_why(trial, verdict), []).append(_called(point, point.name))
+    columns = (Column("why", wraps=True, room=40), Column("points", wraps=True, room=20))
+    rows = tuple((printable(why), printable(", ".join(dict.fromkeys(names)))) for why, names in points.items())
+    return Table("Inconclusive", columns, (rows,))
+
+
+def _called(point: TrialPoint, name: str) -> str:
+    return f"control: {point.control} code" if point.control else name
+
+
 def _row(trial: Trial, point: TrialPoint, verdict: Verdict) -> Row:
     pairs = trial.accepted(point.name, 1)
     base_s = sorted(pair.base.best_s for pair in pairs)[len(pairs) // 2] if pairs else None
     interval = verdict.interval
     cells = (
-        point.kernel if not point.control else f"control: {point.control} code",
+        _called(point, point.kernel),
         str(point.n),
         point.dtype,
         str(point.threads),
@@ -82,7 +98,7 @@ def _row(trial: Trial, point: TrialPoint, verdict: Verdict) -> Row:
         "" if verdict.smallest_effect is None else f"{100 * verdict.smallest_effect:.1f} %",
         "+".join(str(count) for count in verdict.pairs if count),
         verdict.basis,
-        "; ".join(_notes(trial, point, verdict)),
+        "; ".join(_notes(point)),
     )
     return tuple(map(printable, cells))
 
@@ -95,9 +111,7 @@ def _said(trial: Trial, point: TrialPoint, verdict: Verdict) -> str:
     return f"same within {100 * trial.profile.same_within:.0f} %" if verdict.verdict == "same" else verdict.verdict
 
 
-def _notes(trial: Trial, point: TrialPoint, verdict: Verdict) -> Iterator[str]:
-    if verdict.reason and _said(trial, point, verdict) == "inconclusive":
-        yield _why(trial, verdict)
+def _notes(point: TrialPoint) -> Iterator[str]:
     if not point.control:
         yield from _same(point)
     if point.base.vector_register != point.head.vector_register:

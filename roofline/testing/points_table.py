@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from roofline.plotting.text import printable
 from roofline.testing.calls import Calls
@@ -16,7 +16,8 @@ _LEFT = (0, 7, 8)
 
 def lines(calls: Calls) -> Iterator[str]:
     """Yield the lines of the summary."""
-    rows = [_TITLES, *map(_row, calls.points)]
+    names = _names(calls.points)
+    rows = [_TITLES, *map(_row, calls.points, names)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_TITLES))]
     for row in rows:
         cells = [
@@ -29,16 +30,27 @@ def lines(calls: Calls) -> Iterator[str]:
     elif calls.yardstick is not None:
         yield f"ceilings measured in {calls.yardstick.spent_s:.1f} s"
     doubted = dict.fromkeys(
-        f"{printable(point.name)}: {printable(why)}" for point in calls.points for why in point.reasons
+        f"{name}: {printable(why)}" for point, name in zip(calls.points, names, strict=True) for why in point.reasons
     )
     yield from doubted
 
 
-def _row(point: Point) -> tuple[str, ...]:
+def _names(points: Sequence[Point]) -> list[str]:
+    """Return what each point is called: with its test, where calls in several tests have one name."""
+    tests: dict[str, set[str]] = {}
+    for point in points:
+        tests.setdefault(point.name, set()).add(point.test)
+    return [
+        printable(f"{point.name} in {point.test.rpartition('::')[2]}" if len(tests[point.name]) > 1 else point.name)
+        for point in points
+    ]
+
+
+def _row(point: Point, name: str) -> tuple[str, ...]:
     percent, interval = point.percent_of_roof, point.interval
     status = " ".join((point.status, *point.codes))
     return (
-        printable(point.name),
+        name,
         "-" if point.median_s is None else duration(point.median_s),
         giga(point.flop_per_s) if point.flop_per_s else "-",
         giga(point.byte_per_s) if point.byte_per_s else "-",

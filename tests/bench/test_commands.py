@@ -45,7 +45,7 @@ def test_a_command_answers_on_stdout(ask: Ask, results: Path, line: str, code: i
     [
         ("mashine", 2, ["unknown verb 'mashine'", "did you mean 'machine'", "--help"]),
         ("--frobnicate", 2, ["--frobnicate", "--help"]),
-        ("show", 2, ["RUN", "show --help"]),
+        ("export last", 2, ["--to", "export --help"]),
         ("show nosuchrun", 2, ["nosuchrun"]),
         ("show last~7", 2, ["last~7"]),
         ("plot nosuchrun", 2, ["nosuchrun"]),
@@ -146,6 +146,11 @@ def test_machine_as_json_says_what_the_process_may_use(ask: Ask) -> None:
 def test_show_as_json_is_the_archived_document(ask: Ask, run: Run, results: Path) -> None:
     answer = ask("show", "last", "--json", "--results", str(results))
     assert decode(answer.out.encode(), "stdout") == run
+
+
+@pytest.mark.parametrize("words", [("show",), ("export", "--to", "csv"), ("verify",)])
+def test_without_a_name_the_last_run_is_meant(ask: Ask, results: Path, words: tuple[str, ...]) -> None:
+    assert ask(*words, "--results", str(results)) == ask(*words, "last", "--results", str(results))
 
 
 def test_shared_options_work_before_and_after_the_verb(ask: Ask, results: Path) -> None:

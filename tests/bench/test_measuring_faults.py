@@ -14,6 +14,7 @@ from measured import Measured, only_file
 from msgspec.structs import replace
 from sample_run import sample_run
 
+from bench.cli.measuring import what_is_missing
 from bench.cli.session import Session
 from roofline.archive.document import decode
 from roofline.archive.journal import Journal
@@ -52,6 +53,12 @@ def test_an_interrupted_run_is_saved(ask: Ask, tmp_path: Path, few: dict[str, An
     assert answer.code == code
     assert f"incomplete: {reason}" in answer.err
     assert load(only_file(tmp_path, "*.json")).reason == reason
+
+
+def test_only_a_run_that_can_be_resumed_is_said_to_be(run: Run) -> None:
+    assert "python -m bench resume" in what_is_missing(run)
+    own = what_is_missing(replace(run, plan={**run.plan, "files": ["kernels.py"]}))
+    assert "from the start" in own and "bench resume" not in own
 
 
 @pytest.mark.parametrize("second", [(), (signal.SIGTERM,)], ids=["one", "two"])

@@ -23,12 +23,22 @@ def step(point: str, done: float = 0.25, remaining_s: float = 42.4) -> Any:
 
 
 def test_without_a_terminal_a_line_comes_every_five_seconds() -> None:
-    now_s = iter([0.0, 1.0, 6.0, 6.0, 7.0])
+    now_s = iter([0.0, 1.0, 6.0, 7.0])
     out = io.StringIO()
     with progress(Session(), out, clock=lambda: next(now_s)) as report:
         for point in ("early", "later", "again"):
             report(step(point))
     assert out.getvalue() == " 25 %  42 s left  later\n"
+
+
+def test_a_line_that_says_nothing_new_comes_once_a_minute() -> None:
+    out = io.StringIO()
+    with progress(Session(), out, clock=iter(range(0, 1000, 10)).__next__) as report:
+        for _ in range(7):
+            report(step("pair"))
+        assert out.getvalue().count("pair") == 2
+        report(step("pair", done=0.5))
+    assert out.getvalue().splitlines()[-1] == " 50 %  42 s left  pair"
 
 
 def test_a_terminal_gets_a_bar_with_the_point_and_the_time_left() -> None:
@@ -42,8 +52,8 @@ def test_a_terminal_gets_a_bar_with_the_point_and_the_time_left() -> None:
 def test_the_time_left_never_rises_until_it_has_run_out() -> None:
     out = io.StringIO()
     with progress(Session(), out, clock=iter(range(0, 1000, 10)).__next__) as report:
-        for remaining_s in (40.0, 55.0, 30.0, 0.4, 5.0):
-            report(step("point", remaining_s=remaining_s))
+        for number, remaining_s in enumerate((40.0, 55.0, 30.0, 0.4, 5.0)):
+            report(step(f"point {number}", remaining_s=remaining_s))
     assert [line.split()[2] for line in out.getvalue().splitlines()] == ["40", "40", "30", "0", "5"]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from roofline.measurement.sampling import MOST_GROWTH, calibrate, has_flat_top, is_precise
+from roofline.measurement.sampling import HELD_UP, MOST_GROWTH, calibrate, confirmed, has_flat_top, is_precise
 
 
 class FakeInterval:
@@ -33,6 +33,20 @@ def test_a_count_that_lasts_long_enough_at_once_is_kept() -> None:
     interval = FakeInterval(lambda count: 1.0)
     assert calibrate(interval, 1e-3, first=7) == 7
     assert interval.counts == [7]
+
+
+def test_a_reading_that_was_held_up_does_not_end_the_calibration() -> None:
+    held_up = iter([5e-3])
+    interval = FakeInterval(lambda count: next(held_up, 2.5e-4 * count))
+    assert calibrate(interval, 1e-3) == 1
+    held_up = iter([5e-3])
+    assert calibrate(confirmed(interval, 1e-3), 1e-3) >= 4
+
+
+def test_a_long_reading_is_not_taken_twice() -> None:
+    interval = FakeInterval(lambda count: HELD_UP * 1e-3 * count)
+    assert calibrate(confirmed(interval, 1e-3), 1e-3) == 1
+    assert interval.counts == [1]
 
 
 def test_no_step_grows_more_than_allowed() -> None:

@@ -56,7 +56,10 @@ def test_every_call_alone_finds_the_threads_asleep_on_data_seen_or_not(monkeypat
     monkeypatch.setattr(Subject, "settle", lambda self: did.append("settle"))
     monkeypatch.setattr(Subject, "take", lambda self, repeats: did.append("take") or taken(self, repeats))
     with Team((), 1) as team:
-        prepare(counted(), 100, "f64", team, 1).confirm(1e-6)
+        subject = prepare(counted(), 100, "f64", team, 1)
+        subject.take(1)
+        did.clear()
+        subject.confirm(1e-6)
     assert did == ["settle", "take"] * (len(did) // 2)
     assert len(did) >= 6  # at least two calls on known data, and one on new
 

@@ -9,7 +9,7 @@ from ceilings_of import compute, launch, memory
 from msgspec.structs import replace
 
 from roofline.model.ceilings import Ceiling, Ceilings
-from roofline.model.grade import MEANINGS, grade_of
+from roofline.model.grade import MEANINGS, Grade, grade_of
 from roofline.model.machine import Environment, Machine
 from roofline.model.measurement import Measurement
 from roofline.model.run import Caveat, Failure, Level, Run
@@ -58,6 +58,12 @@ def measured(status: str = "ok", *codes: str) -> Measurement:
     )
 
 
+def test_a_line_names_the_gravest_reasons_and_counts_the_rest() -> None:
+    grade = Grade(letter="D", reasons=("first", "second", "third", "fourth"))
+    assert grade.gravest == "first; second; and 2 more"
+    assert Grade(letter="B", reasons=("only",)).gravest == "only"
+
+
 def test_a_quiet_run_is_an_a_without_reasons() -> None:
     grade = grade_of(run_of())
     assert (grade.letter, grade.reasons, grade.meaning) == ("A", (), MEANINGS["A"])
@@ -66,7 +72,7 @@ def test_a_quiet_run_is_an_a_without_reasons() -> None:
 @pytest.mark.parametrize(
     ("changes", "letter", "reason"),
     [
-        ({"caveats": (Caveat(code="VM", message=""),)}, "B", "VM: see the caveats"),
+        ({"caveats": (Caveat(code="VM", message=""),)}, "B", "caveat VM"),
         ({"caveats": (Caveat(code="STEAL", message=""),)}, "C", "STEAL"),
         ({"caveats": (Caveat(code="THROTTLE", message=""), Caveat(code="VM", message=""))}, "D", "THROTTLE"),
         ({"complete": False, "reason": "SIGINT"}, "C", "incomplete (SIGINT)"),
@@ -120,7 +126,7 @@ def test_the_gravest_reason_comes_first_and_none_is_lost() -> None:
     caveats = (Caveat(code="VM", message=""), Caveat(code="UNPINNED", message=""))
     grade = grade_of(run_of(caveats=caveats, complete=False))
     assert [reason.split(":")[0] for reason in grade.reasons] == [
-        "UNPINNED",
+        "caveat UNPINNED",
         "the run is incomplete (reason unknown)",
-        "VM",
+        "caveat VM",
     ]

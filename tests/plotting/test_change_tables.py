@@ -80,6 +80,7 @@ def test_the_lines_below_count_the_verdicts_and_name_what_is_in_one_run(comparis
         ("faster", {}, "faster"),
         ("same", {"within": 0.075}, "same within 7.5 %"),
         ("inconclusive", {"smallest_effect": 0.1234}, "inconclusive (could have seen 12 %)"),
+        ("inconclusive", {"smallest_effect": 159.4}, "inconclusive (could have seen a factor of 160)"),
         ("inconclusive", {"smallest_effect": 0.02, "reason": "no roof"}, "inconclusive (no roof)"),
     ],
 )
@@ -97,11 +98,12 @@ def test_across_nothing_is_called_faster() -> None:
 
 
 def test_ratios_have_the_digits_that_tell_them_from_one() -> None:
-    assert [factor(value) for value in (0.98765, 1.0234, 7.6543, 123.4, 0.0123)] == [
+    assert [factor(value) for value in (0.98765, 1.0234, 7.6543, 123.4, 12345.6, 0.0123)] == [
         "0.988",
         "1.023",
         "7.65",
         "123",
+        "12346",
         "0.0123",
     ]
 

@@ -117,6 +117,19 @@ def test_the_summary_shows_every_point_and_why_it_is_doubted(pytester: pytest.Py
     )
 
 
+def test_calls_of_one_name_are_told_apart_by_their_test(pytester: pytest.Pytester) -> None:
+    source = """
+        def test_small(roofline):
+            roofline(len, "12", flops=4)
+
+        def test_large(roofline):
+            roofline(len, "1234", flops=8)
+            roofline(max, 1, 2, flops=8)
+    """
+    result = faked(pytester, "60", source)
+    result.stdout.fnmatch_lines(["len in test_small *", "len in test_large *", "max  *"])
+
+
 def test_disabled_calls_once_and_measures_nothing(pytester: pytest.Pytester) -> None:
     source = """
         calls = []

@@ -149,7 +149,7 @@ def _head(figure: Figure, comparison: Comparison) -> None:
     put(figure, (style.MARGIN_PX, 38), runs, style.NORMAL_PX, style.MUTED)
     legend = (
         "Hollow: before. Filled: after. Solid arrow: the interval lies beyond 1 by more than 1 %; dashed: it does not; "
-        "none: too short. Roofs: after."
+        "none: too short. Roofs: after; dashed: sustained."
     )
     if comparison.across:
         legend = legend.replace("before.", "before, at its percent of the roof.", 1)

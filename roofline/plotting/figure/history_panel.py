@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from roofline.compare.history import History, Series
+from roofline.model.ceilings import level_order
 from roofline.plotting.figure import style
 from roofline.plotting.figure.pen import HALO
 from roofline.plotting.history_table import shifts_text
@@ -16,6 +17,7 @@ from roofline.plotting.history_table import shifts_text
 DASHES: tuple[tuple[float, ...], ...] = ((), (4, 1.6), (1.2, 1.4), (6, 1.6, 1.2, 1.6))
 """Strokes of dtypes, in their order; the first is whole."""
 DOT_PX = 3.6
+USUAL_LEVELS = ("L1", "L2", "L3", "DRAM")
 LABELS = 3
 """Rows of labels of change points under the top of a panel."""
 
@@ -29,8 +31,9 @@ class Look:
     threads: tuple[int, ...]
 
     def colour(self, level: str) -> str:
-        """Return the colour of a memory level."""
-        return style.OKABE_ITO[self.levels.index(level) % len(style.OKABE_ITO)]
+        """Return the colour of a memory level: the one that it has under the roof, where all levels are shown."""
+        order = sorted({*self.levels, *USUAL_LEVELS}, key=level_order)
+        return style.OKABE_ITO[order.index(level) % len(style.OKABE_ITO)]
 
     def dashes(self, dtype: str) -> tuple[float, ...]:
         """Return the strokes of a dtype's lines."""
@@ -103,7 +106,7 @@ def draw_history_key(axes: Axes, look: Look) -> None:
 def _dress(axes: Axes, history: History) -> None:
     last = len(history.moments) - 1
     axes.set_xticks(sorted({0, last}))
-    axes.set_xticklabels([history.moments[place].started_utc[2:10] for place in sorted({0, last})])
+    axes.set_xticklabels(_moments(history.moments[place].started_utc for place in sorted({0, last})))
     labels = axes.get_xticklabels()
     if last:
         labels[0].set_horizontalalignment("left")
@@ -116,6 +119,14 @@ def _dress(axes: Axes, history: History) -> None:
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
         axes.spines[side].set(linewidth=0.6, color=style.MUTED)
+
+
+def _moments(started_utc: Iterable[str]) -> list[str]:
+    """Write when the first and the last run began: the days, or the times of one day."""
+    times = list(started_utc)
+    if len({time[:10] for time in times}) == 1:
+        return [f"{time[11:16]} UTC" for time in times]
+    return [time[2:10] for time in times]
 
 
 def _conditions(axes: Axes, history: History) -> None:
