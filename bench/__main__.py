@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import click
 from click.shell_completion import shell_complete
@@ -19,7 +21,7 @@ from bench.cli.session import Session
 from bench.cli.text import one_line
 from bench.exit_codes import exit_code_of
 from roofline.errors import RooflineError
-from roofline.measurement.interruption import Interruption
+from roofline.measurement.interruption import CAUGHT, Interruption
 
 INTERNAL_ERROR = 70
 CANNOT_WRITE = 73
@@ -87,5 +89,13 @@ def _fail(message: str, code: int, session: Session) -> int:
     return code
 
 
+def run() -> NoReturn:
+    """Run the program and end the process with its exit code, which a signal that comes now no longer changes."""
+    code = main()
+    for number in CAUGHT:
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

@@ -7,16 +7,15 @@ a user's file does to the process costs an answer, never the program that asked.
 from __future__ import annotations
 
 import faulthandler
-import os
-import sys
 
 from msgspec.structs import replace
 
 from bench.plans import plan_for
 from roofline.errors import RooflineError
 from roofline.kernels.user_files import load_user_files
-from roofline.measurement.message import Planned, PlanRequest, Refused, plan_request_from, to_line
-from roofline.measurement.process import die_with_launcher
+from roofline.measurement.channel import asked_by_launcher
+from roofline.measurement.message import Planned, PlanRequest, Refused, plan_request_from
+from roofline.measurement.strays import die_with_launcher
 
 
 def answer_to(request: PlanRequest) -> Planned | Refused:
@@ -37,8 +36,8 @@ def main() -> None:
     """Serve one request."""
     faulthandler.enable()
     die_with_launcher()
-    with os.fdopen(int(sys.argv[1]), "wb", buffering=0) as pipe:
-        pipe.write(to_line(answer_to(plan_request_from(sys.stdin.buffer.readline()))))
+    request, send = asked_by_launcher(plan_request_from)
+    send(answer_to(request))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ from roofline.errors import KernelFileError, UsageError
 from roofline.measurement.interruption import catch_signals
 from roofline.measurement.message import Planned, PlanRequest, Refused
 from roofline.measurement.plan import Plan
-from roofline.measurement.process import Died, Silent, WorkerProcess, adopting
+from roofline.measurement.process import Died, Silent, WorkerProcess
+from roofline.measurement.strays import adopting
 
 PLANNER = (sys.executable, "-m", "bench.planner")
 PATIENCE_S = 60.0

@@ -19,12 +19,13 @@ from bench.versions import Version
 from roofline.archive.identity import new_id
 from roofline.errors import MeasurementError, NotComparable
 from roofline.host import host_caveats, memory_budget_bytes, read_environment, read_machine, usable_cpus
-from roofline.measurement.code_cache import code_cache
+from roofline.measurement.code_cache import code_cache, folders_of_code
 from roofline.measurement.duel import Duel, Program
 from roofline.measurement.interruption import Interruption
-from roofline.measurement.launch import Progress, launch
+from roofline.measurement.launch import launch
 from roofline.measurement.message import PlanRequest
 from roofline.measurement.plan import KernelPoint, Plan, Point
+from roofline.measurement.progress import Progress
 from roofline.measurement.team import pool_variables
 from roofline.model.machine import Machine
 from roofline.model.run import Run
@@ -127,14 +128,14 @@ def _environment(
 ) -> Mapping[str, str]:
     """Return the environment of a side's processes, with a code cache that is its own where its code is."""
     kept = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
-    if version.suite is None:
-        cache = code_cache(machine, files=version.files).folder
-    else:
-        cache = scratch
+    cache = code_cache(machine) if version.suite is None else None
+    if version.suite is not None:
         path = [str(version.suite), *filter(None, [kept.get("PYTHONPATH")])]
         kept["PYTHONPATH"] = os.pathsep.join(path)
-    cache.mkdir(parents=True, exist_ok=True)
-    return {**kept, **pool_variables(max(asked.threads), cpus), "NUMBA_CACHE_DIR": str(cache)}
+    own = scratch if version.files or cache is None else None
+    if own is not None:
+        own.mkdir()
+    return {**kept, **pool_variables(max(asked.threads), cpus), **folders_of_code(cache, own)}
 
 
 def roof_plan(asked: Asked) -> Plan:

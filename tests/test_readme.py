@@ -85,4 +85,4 @@ def test_every_page_of_the_guide_is_linked() -> None:
 
 def test_the_installed_script_is_the_same_program() -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
-    assert scripts == {"roofline": "bench.__main__:main"}
+    assert scripts == {"roofline": "bench.__main__:run"}

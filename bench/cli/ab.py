@@ -98,6 +98,7 @@ def _measured(session: Session, words: tuple[str, ...], **options: Any) -> tuple
         interruptible() as signals,
         versions_of(base, head, files, options["worktree"]) as versions,
         lock as hold,
+        signals.held(),
         progress(session) as report,
     ):
         trial = (session.tried or tried)(
@@ -110,8 +111,7 @@ def _measured(session: Session, words: tuple[str, ...], **options: Any) -> tuple
             argv=argv,
         )
         trial = replace(trial, caveats=(*trial.caveats, *hold.caveats()))
-        with signals.held():
-            return trial, save_trial(trial, session.results)
+        return trial, save_trial(trial, session.results)
 
 
 def _named(words: tuple[str, ...]) -> tuple[str, str | None, tuple[str, ...]]:

@@ -32,6 +32,7 @@ from roofline.archive.revision import revision
 from roofline.archive.store import save
 from roofline.errors import NothingMeasured, ResultsError, RooflineError
 from roofline.host import host_caveats, memory_budget_bytes, read_environment, read_machine, usable_cpus
+from roofline.measurement.code_cache import suite_digest
 from roofline.measurement.interruption import Interruption, Signals, interruptible
 from roofline.measurement.lock import Hold, lock_folder, machine_lock
 from roofline.measurement.message import PlanRequest
@@ -87,18 +88,21 @@ def measured(session: Session, request: Request, signals: Signals) -> tuple[Run,
     argv = tuple(map(printable, session.argv))
     command = " ".join(("roofline", *argv))
     with machine_lock(lock_folder(), command, wait_s=request.wait_s, concurrent=request.concurrent) as hold:
-        environment = read_environment()  # now: before, it would tell of the run that was waited for
+        # Now: before, all this would tell of the run that was waited for.
+        plan = replace(plan, memory_budget_bytes=memory_budget_bytes())
+        environment = read_environment()
         now = datetime.now(UTC)
         header = Run(
             id=new_id(now, SystemRandom()),
             started_utc=f"{now:%Y-%m-%dT%H:%M:%SZ}",
             label=label,
             revision=revision(Path.cwd()),
+            suite_digest=suite_digest(),
             argv=argv,
             plan=recorded(plan, request.patterns, chosen_sizes(request.sizes)),
             machine=machine,
             environment=environment,
-            caveats=host_caveats(machine, environment),
+            caveats=(*host_caveats(machine, environment), *hold.caveats()),
         )
         return kept(plan, header, session, hold, signals, request.json)
 
@@ -126,13 +130,13 @@ def kept(
 
     No file when a signal came before anything was measured. Raises NothingMeasured for a run without numbers,
     ResultsError when the disk refuses a record or the file, once everything measured until then has been told, and
-    Interruption for a signal after the launch: the first is held back until the file is there, the second leaves the
-    journal.
+    Interruption for a signal after the launch: two are held back until the file is there, the third leaves the journal.
     """
     with signals.held(), Journal(header, session.results) as journal:
         try:
             run = _launched(plan, header, session, journal, json)
-            run = replace(run, caveats=(*run.caveats, *hold.caveats()))
+            meanwhile = (caveat for caveat in hold.caveats() if caveat not in header.caveats)
+            run = replace(run, caveats=(*run.caveats, *meanwhile))
             return run, _saved(run, session, journal.path, json)
         except Interruption as stop:
             left = f"{stop} before the run was saved; what was measured is in {journal.path}; {what_is_missing(header)}"

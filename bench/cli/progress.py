@@ -17,7 +17,7 @@ from bench.cli.text import one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from roofline.measurement.launch import Progress
+    from roofline.measurement.progress import Progress
 
 LINE_EVERY_S = 5.0
 """Seconds between two lines where there is no terminal to draw a bar on ..."""

@@ -24,6 +24,7 @@ from roofline.archive.journal import SUFFIX, is_being_written
 from roofline.archive.store import find, load, runs
 from roofline.errors import NotComparable, UsageError
 from roofline.host import host_caveats, read_environment, read_machine
+from roofline.measurement.code_cache import suite_digest
 from roofline.measurement.interruption import Signals, interruptible
 from roofline.measurement.lock import Hold, lock_folder, machine_lock
 from roofline.measurement.plan import KernelPoint, Plan, Point, SweepPoints
@@ -70,6 +71,7 @@ def _resumed(
             f"run {run.id} measured kernels of {', '.join(asked.files)}: measure them again from the start"
         )
     _refuse_other_conditions(run, asked)
+    _refuse_other_suite(run)
     plan = plan_for(
         asked.mode,
         machine=run.machine,
@@ -110,12 +112,16 @@ def _resumed(
             threading_layer=run.environment.threading_layer,
         ),
         # What was true of the part that was measured before stays true of the whole.
-        caveats=(*run.caveats, *(c for c in host_caveats(run.machine, environment) if c.code not in known)),
+        caveats=(
+            *run.caveats,
+            *(caveat for caveat in host_caveats(run.machine, environment) if caveat.code not in known),
+            *hold.caveats(),
+        ),
     )
     finished, file = kept(rest, header, session, hold, signals, request.json)
     if path.name.endswith(SUFFIX):
         path.unlink(missing_ok=True)  # all that it held is in the finished run
-    return shown(finished, file, session, dataclasses.replace(request, draw=asked.mode in DRAWN))
+    return shown(finished, file, session, dataclasses.replace(request, draw=asked.mode in DRAWN and "all" in run.argv))
 
 
 def is_done(point: Point, run: Run) -> bool:
@@ -167,6 +173,16 @@ def _refuse_other_conditions(run: Run, asked: RecordedPlan) -> None:
         raise NotComparable(
             f"HOSTSWAP: run {run.id} used the CPUs {asked.cpus}, now there are {now.environment.cpus_used}; measure "
             "it again from the start"
+        )
+
+
+def _refuse_other_suite(run: Run) -> None:
+    """Raise NotComparable where another version of this suite began the run: its numbers are other numbers."""
+    now = suite_digest()
+    if run.suite_digest != now:
+        raise NotComparable(
+            f"run {run.id} was begun by another version of this suite ({run.suite_digest or 'unknown'}, this is "
+            f"{now}): what it measured would not be comparable with the rest; measure it again from the start"
         )
 
 

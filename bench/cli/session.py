@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -59,7 +60,7 @@ class Session:
             file=stream,
             force_terminal=always or terminal,
             color_system=None if colourless or not (always or terminal) else "standard" if always else "auto",
-            width=None if terminal or "COLUMNS" in os.environ else PIPED_COLUMNS,
+            width=_width(terminal),
             no_color=colourless,
             highlight=False,
             markup=False,
@@ -92,3 +93,10 @@ class Session:
         if not self.quiet:
             with suppress(OSError):  # nobody reads stderr: no reason to lose what goes to stdout
                 click.echo(one_line(message), err=True)
+
+
+def _width(terminal: bool) -> int:
+    """Return how many columns the output has: what COLUMNS says, unless that is no width, as the 0 of some services."""
+    columns = os.environ.get("COLUMNS", "")
+    said = columns.isdecimal() and int(columns) > 0
+    return shutil.get_terminal_size().columns if terminal or said else PIPED_COLUMNS

@@ -40,7 +40,7 @@ AMOUNT = (1, 2**63)
 MAX_LAUNCHES = 100
 REGISTERS = ("scalar", "xmm", "ymm", "zmm", "v")
 """What assembly calls the registers, single elements apart."""
-ASSEMBLY_DIGEST = re.compile(r"[0-9a-f]{16}")
+DIGEST = re.compile(r"[0-9a-f]{16}")
 MAX_SAMPLES = 100_000
 """Samples of one ceiling or measurement."""
 
@@ -60,6 +60,8 @@ def run_defects(run: Run) -> Iterator[Defect]:
     yield from header_defects(run.id, run.started_utc)
     if run.label is not None and (defect := label_defect(run.label)) is not None:
         yield Defect("label", shown(run.label), f"a short printable name ({defect})")
+    if run.suite_digest is not None and not DIGEST.fullmatch(run.suite_digest):
+        yield Defect("suite_digest", shown(run.suite_digest), "16 hexadecimal digits, or null")
     yield from within("elapsed_s", run.elapsed_s, (0.0, 1e9))
     yield from machine_defects(run.machine, run.environment)
     for index, compute in enumerate(run.ceilings.compute):
@@ -156,7 +158,7 @@ def measurement_defects(measurement: Measurement, path: str) -> Iterator[Defect]
     if measurement.vector_register is not None and measurement.vector_register.split(" ")[0] not in REGISTERS:
         yield Defect(f"{path}.vector_register", shown(measurement.vector_register), f"one of {', '.join(REGISTERS)}")
     digest = measurement.assembly_digest
-    if digest and not ASSEMBLY_DIGEST.fullmatch(digest):
+    if digest and not DIGEST.fullmatch(digest):
         yield Defect(f"{path}.assembly_digest", shown(digest), "16 hexadecimal digits, or nothing")
     for name, size in measurement.tiles.items():
         yield from within(f"{path}.tiles.{shown(name)}", size, (0, AMOUNT[1]))

@@ -98,7 +98,10 @@ def runs(results: Path) -> list[Entry]:
     """Return every run file and every journal left behind, oldest first. A file that is broken says so in `error`."""
     files = [path for path in results.glob("*/*.json") if path.parent.name != ARTEFACTS]
     saved = [path for path in files if path.name != BASELINES and not path.name.endswith(TRIALS)]
-    entries = [_entry(path) for path in [*saved, *results.glob(f"*/*{SUFFIX}")]]
+    ids = {path.stem for path in saved}
+    # A run that was killed while it removed the journal of what it had saved has left both.
+    left = [path for path in results.glob(f"*/*{SUFFIX}") if path.name.removesuffix(SUFFIX) not in ids]
+    entries = [_entry(path) for path in [*saved, *left]]
     return sorted(entries, key=lambda entry: (entry.id, str(entry.path)))
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache as memoised
+from functools import partial
 from types import FunctionType
 from typing import Any
 
 from numba import njit
 
+from roofline.codegen.kept import kept
 from roofline.errors import UsageError
 from roofline.kernels.kernel import Kernel
 
@@ -17,8 +19,8 @@ def compiled(kernel: Kernel, parallel: bool, cache: bool = True) -> Callable[...
     """Return the kernel as a Numba dispatcher that releases the GIL, or its plain body for a library call.
 
     Compiled at the first call for each dtype; the same arguments give the same dispatcher. `parallel` shares the
-    outer loop between Numba's threads; `cache` keeps the machine code on disk. Raises UsageError for a parallel
-    version of a kernel that has none.
+    outer loop between Numba's threads; `cache` keeps the machine code on disk, as `codegen.kept` says. Raises
+    UsageError for a parallel version of a kernel that has none.
     """
     if parallel and not kernel.parallel:
         raise UsageError(f"{kernel.name} has no prange loop to share between threads; run it on one thread")
@@ -27,15 +29,16 @@ def compiled(kernel: Kernel, parallel: bool, cache: bool = True) -> Callable[...
 
 @memoised
 def _compiled(kernel: Kernel, parallel: bool, cache: bool) -> Callable[..., Any]:
-    return njit(
+    compile_one: Any = kept if kernel.is_of_the_suite and cache else partial(njit, cache=cache)
+    dispatcher: Callable[..., Any] = compile_one(
         _renamed(kernel, "parallel" if parallel else "serial"),
         nogil=True,
         parallel=parallel,
         fastmath=set(kernel.fastmath) or False,
         error_model="numpy",
         boundscheck=False,
-        cache=cache,
     )
+    return dispatcher
 
 
 def _renamed(kernel: Kernel, variant: str) -> FunctionType:

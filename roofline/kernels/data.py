@@ -17,8 +17,8 @@ With STREAM's own 3 the arrays grow fifteenfold per round until they overflow.
 def uniform(rng: np.random.Generator, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
     """Return a C-ordered array of `shape`, uniform in [0.5, 1.5).
 
-    Random because equal or zero data runs faster on some CPUs; of one sign so that no sum cancels and a scaled
-    error is a relative one; near 1 so that nothing is ever subnormal.
+    Random because equal or zero data runs faster on some CPUs; of one sign so that no sum cancels and the
+    error of each element is relative to itself; near 1 so that nothing is ever subnormal.
     """
     array = rng.random(shape, dtype=dtype)
     array += dtype(0.5)

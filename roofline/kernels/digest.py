@@ -5,20 +5,28 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
-from collections.abc import Callable, Sequence
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from textwrap import dedent
+from types import CodeType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from roofline.errors import UsageError
 
-CONSTANTS = (bool, int, float, str, tuple)
+CONSTANTS = (bool, int, float, complex, str, bytes, np.generic, np.dtype, type(None))
+"""What the compiler writes into code as it is."""
 
 
 def digest_of(body: Callable[..., Any], options: Sequence[Any] = ()) -> str:
-    """Return 16 hex digits over a function's code, the constants and functions it uses, and `options`.
+    """Return 16 hex digits over a function's code, the constants, arrays and functions it uses, and `options`.
 
     Decorators, docstrings, comments and blank lines do not count; neither do the file's path and the lines' numbers.
+    Of the modules that it reads from, those of installed packages do not count.
     Raises UsageError when the function has no source file.
     """
     lines = [repr(tuple(options))]
@@ -28,37 +36,92 @@ def digest_of(body: Callable[..., Any], options: Sequence[Any] = ()) -> str:
 
 def _collect(function: Callable[..., Any], lines: list[str], seen: set[Callable[..., Any]]) -> None:
     seen.add(function)
-    lines += _code_lines(function)
+    definition, code_lines = _source_of(function)
+    lines += code_lines
     for implementation in getattr(function, "implementations", ()):  # what compiled code runs in its place
         _collect(implementation, lines, seen)
-    for name, value in sorted(_names_used(function).items()):
-        used = getattr(value, "py_func", value)  # a compiled function of the same project
-        if isinstance(value, CONSTANTS):
-            lines.append(f"{name} = {value!r}")
-        elif inspect.isfunction(used) and _same_project(used, function) and used not in seen:
-            _collect(used, lines, seen)
+    for name, value in sorted(_values_used(function, definition).items()):
+        _collect_value(name, value, function, lines, seen)
 
 
-def _names_used(function: Callable[..., Any]) -> dict[str, Any]:
-    code = function.__code__
-    cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
-    used = {name: function.__globals__[name] for name in code.co_names if name in function.__globals__}
-    return used | {name: cell.cell_contents for name, cell in cells}
+def _collect_value(
+    name: str, value: Any, reader: Callable[..., Any], lines: list[str], seen: set[Callable[..., Any]]
+) -> None:
+    used = getattr(value, "py_func", value)  # a compiled function
+    if isinstance(value, CONSTANTS):
+        lines.append(f"{name} = {value!r}")
+    elif isinstance(value, np.ndarray):
+        content = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        lines.append(f"{name} = {value.dtype.descr} {value.shape} {content}")
+    elif isinstance(value, tuple) and not all(isinstance(one, CONSTANTS) for one in value):
+        for place, one in enumerate(value):
+            _collect_value(f"{name}[{place}]", one, reader, lines, seen)
+    elif isinstance(value, tuple):
+        lines.append(f"{name} = {value!r}")
+    elif inspect.isfunction(used) and used not in seen and _is_own(used.__module__, reader):
+        _collect(used, lines, seen)
 
 
-def _same_project(used: Callable[..., Any], function: Callable[..., Any]) -> bool:
-    """Return whether a function belongs to the same package, or lies beside a user's file of kernels."""
-    if _package(used) == _package(function):
+def _values_used(function: Callable[..., Any], definition: ast.FunctionDef) -> dict[str, Any]:
+    """Return what a function reads by name, from its module, from around it and from the modules it names."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    names = {name for code in _codes(function.__code__) for name in code.co_names}
+    used = {name: function.__globals__[name] for name in names if name in function.__globals__}
+    used |= {name: cell.cell_contents for name, cell in cells}
+    modules = {
+        name for name, value in used.items() if isinstance(value, ModuleType) and _is_own(value.__name__, function)
+    }
+    for node in ast.walk(definition):
+        path = _dotted(node)
+        if path and path[0] in modules:
+            module, rest = used[path[0]], list(path[1:])
+            while rest and isinstance(module, ModuleType) and hasattr(module, rest[0]):
+                module = getattr(module, rest.pop(0))
+            used[".".join(path)] = module
+    return used
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield a function's code and that of the functions written inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _dotted(node: ast.AST) -> tuple[str, ...]:
+    """Return the names of `a.b.c`; nothing of any other expression, nor of a name alone."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return (node.id, *reversed(names)) if names and isinstance(node, ast.Name) else ()
+
+
+def _is_own(module: str, reader: Callable[..., Any]) -> bool:
+    """Return whether what is in a module belongs to whose function reads it: not to Python, nor to a package."""
+    if _package(module) == _package(reader.__module__):
         return True
-    beside = [getattr(inspect.getmodule(one), "__file__", None) for one in (used, function)]
-    return None not in beside and len({Path(str(file)).resolve().parent for file in beside}) == 1
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None or _package(reader.__module__) == _package(__name__):
+        return False
+    path = Path(file).resolve()
+    return not any(path.is_relative_to(folder) for folder in _foreign_folders())
 
 
-def _package(function: Callable[..., Any]) -> str:
-    return function.__module__.partition(".")[0]
+@cache
+def _foreign_folders() -> frozenset[Path]:
+    """Return where Python, installed packages and this suite lie."""
+    installed = [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    return frozenset(path.resolve() for path in (*installed, Path(__file__).parents[1]))
 
 
-def _code_lines(function: Callable[..., Any]) -> list[str]:
+def _package(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def _source_of(function: Callable[..., Any]) -> tuple[ast.FunctionDef, list[str]]:
+    """Return a function's definition, and its lines of code."""
     try:
         source = dedent(inspect.getsource(function))
     except (OSError, TypeError) as error:
@@ -71,4 +134,4 @@ def _code_lines(function: Callable[..., Any]) -> list[str]:
     skipped = range(first.lineno, (first.end_lineno or 0) + 1) if documented and rest else range(0)
     numbered = enumerate(source.splitlines(), start=1)
     lines = [line.rstrip() for number, line in numbered if number >= definition.lineno and number not in skipped]
-    return [line for line in lines if line and not line.lstrip().startswith("#")]
+    return definition, [line for line in lines if line and not line.lstrip().startswith("#")]

@@ -41,6 +41,16 @@ def _prices(prices: np.ndarray, S: np.ndarray, K: np.ndarray, T: np.ndarray, r, 
     return np.stack((call, call - S + discounted)).astype(prices.dtype)
 
 
+def _magnitude(prices: np.ndarray, S: np.ndarray, K: np.ndarray, T: np.ndarray, r, drift, v) -> np.ndarray:
+    """Return what the terms of call and put add up to."""
+    S, K, T = S.astype("f8"), K.astype("f8"), T.astype("f8")
+    spread = v * np.sqrt(T)
+    d1 = (np.log(S / K) + drift * T) / spread
+    discounted = K * np.exp(-r * T)
+    call = S * ndtr(d1) + discounted * ndtr(d1 - spread)
+    return np.stack((call, call + S + discounted))
+
+
 @kernel(
     family="finance",
     work=lambda n, size: Work(
@@ -56,6 +66,7 @@ def _prices(prices: np.ndarray, S: np.ndarray, K: np.ndarray, T: np.ndarray, r, 
         dtype(VOLATILITY),
     ),
     reference=_prices,
+    magnitude=_magnitude,
     roundings=lambda n: 24,
     sizes=(4096,),
 )

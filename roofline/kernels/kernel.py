@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,8 @@ FASTMATH_FLAGS = ("fast", "nnan", "ninf", "nsz", "arcp", "contract", "afn", "rea
 TOLERANCE_FACTOR = 8.0
 """Standard deviations of accumulated rounding that a correct result may be away; see `Kernel.tolerance`."""
 
+_WRITE = "write what it computes in the first line"
+_STRIPPED = "Python was told to strip them all: run it without -OO, and with PYTHONOPTIMIZE unset or 1"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LARGEST_N = 2**60
 
@@ -46,6 +49,9 @@ class Kernel:
     """(n, NumPy type, random generator) to the body's arguments; `make_arguments` checks and calls it."""
     reference: Callable[..., Any]
     """The body's arguments to the right output; must not change them."""
+    magnitude: Callable[..., Any] | None
+    """The body's arguments to what the terms of each result add up to without their signs; None where nothing cancels,
+    so that |result| says it."""
     roundings: Callable[[int], int]
     """n to the roundings in the longest chain that leads to one result."""
     compiled: bool
@@ -68,6 +74,11 @@ class Kernel:
     """Like `work`, but of this form: more flops, or intermediates written and read once; None when it is `work`."""
     tiles: Callable[[Capacity, str], tuple[int, ...]] | None
     """(what the caches hold, dtype) to the body's last arguments, its tile sizes; None for a body without them."""
+
+    @property
+    def is_of_the_suite(self) -> bool:
+        """Whether it is one of the suite's own, whose declared work the tests have counted."""
+        return self.body.__module__.startswith(f"{__package__}.")
 
     def work_of(self, n: int, dtype: str) -> Work:
         """Return the work of one call at size `n`. Raises UnknownName for an unknown dtype."""
@@ -117,18 +128,24 @@ class Kernel:
 
     def expected(self, arguments: tuple[Any, ...]) -> Any:
         """Return what the reference yields for the arguments of a call."""
-        data = arguments if self.tiles is None else arguments[: len(arguments) - len(self.tiles_for(UNKNOWN, "f64"))]
-        return self.reference(*data)
+        return self.reference(*self._data(arguments))
+
+    def magnitudes(self, arguments: tuple[Any, ...]) -> np.ndarray | None:
+        """Return what the terms of each result add up to without their signs, in f64; None where none is declared."""
+        return None if self.magnitude is None else np.asarray(self.magnitude(*self._data(arguments)), "f8")
+
+    def _data(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        return arguments if self.tiles is None else arguments[: len(arguments) - len(self.tiles_for(UNKNOWN, "f64"))]
 
     def tolerance(self, n: int, dtype: str) -> float:
-        """Return the largest scaled error, max|x - ref| / max|ref|, that a correct result can have.
+        """Return the largest error that an element of a correct result can have, relative to its terms.
 
         8 sqrt(k) eps for k roundings in a chain. Rounding errors behave like independent ones of mean zero, so that
         k of them add up to lambda sqrt(k) u with a probability of at least 1 - 2 k exp(-lambda^2 / 2) (Higham and
         Mary, SIAM J. Sci. Comput. 41(5), 2019, theorem 2.4); here u = eps / 2, and kernel and reference may each be
         off by half of it. The worst case k u (Higham, Accuracy and Stability, 3.1) would pass any result of a
-        long f32 sum. For data of one sign the scaled error is the relative one. 0 for a kernel that only moves data
-        and for whole numbers.
+        long f32 sum. For terms of one sign the error is the relative one; for others see `check.scaled_error`. 0 for a
+        kernel that only moves data and for whole numbers.
         """
         scalar_type = numpy_type(dtype)
         if issubclass(scalar_type, np.floating):
@@ -179,6 +196,7 @@ def kernel(
     work: Callable[[int, int], Work] | None = None,
     arguments: Callable[[int, Any, np.random.Generator], tuple[Any, ...]] | None = None,
     reference: Callable[..., Any] | None = None,
+    magnitude: Callable[..., Any] | None = None,
     roundings: Callable[[int], int] | None = None,
     improves: Kernel | None = None,
     name: str | None = None,
@@ -198,6 +216,7 @@ def kernel(
     `improves` names the kernel whose family, work, data, reference, sizes and dtypes hold for this one too. The
     rest as in `Kernel`; `parallel` is found from the use of `prange`, `roundings` defaults to n, `name` to the
     function's.
+    `magnitude` goes with the reference.
     Raises UsageError when the declaration is incomplete, UnknownName for an unknown fast-math flag.
     """
 
@@ -210,7 +229,7 @@ def kernel(
         full = f"{home}.{short}"
         formula = (body.__doc__ or "").strip().partition("\n")[0].strip()
         if not formula:
-            raise UsageError(f"kernel {full} has no docstring; write what it computes in the first line")
+            raise UsageError(f"kernel {full} has no docstring; {_STRIPPED if sys.flags.optimize > 1 else _WRITE}")
         flags = frozenset(fastmath)
         for flag in sorted(flags):
             if flag not in FASTMATH_FLAGS:
@@ -227,6 +246,7 @@ def kernel(
             family=home,
             formula=formula,
             body=body,
+            magnitude=magnitude or (improves.magnitude if improves and reference is None else None),
             compiled=compiled,
             parallel="prange" in body.__code__.co_names if parallel is None else parallel,
             fastmath=flags,

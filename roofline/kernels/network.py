@@ -52,6 +52,10 @@ def packed_layer(n: int, size: int, many: int = MANY) -> Work:
     return _layer(n, size, intermediates=2 * INPUTS * OUTPUTS if n >= many else 0)
 
 
+def _mlp(Y, W, b, X):
+    return np.maximum(X.astype("f8") @ W.T.astype("f8") + b, 0).astype(Y.dtype)
+
+
 @kernel(
     family="network",
     work=_layer,
@@ -61,8 +65,9 @@ def packed_layer(n: int, size: int, many: int = MANY) -> Work:
         uniform(rng, OUTPUTS, dtype) - dtype(1),
         uniform(rng, (n, INPUTS), dtype),
     ),
-    reference=lambda Y, W, b, X: np.maximum(X.astype("f8") @ W.T.astype("f8") + b, 0).astype(Y.dtype),
-    roundings=lambda n: 16 * INPUTS,  # the terms of a sum cancel
+    reference=_mlp,
+    magnitude=lambda Y, W, b, X: np.abs(X).astype("f8") @ np.abs(W.T).astype("f8") + np.abs(b),
+    roundings=lambda n: INPUTS + 1,
     sizes=BATCHES,
 )
 def naive_mlp(Y, W, b, X):
@@ -139,11 +144,27 @@ def packed_cell(n: int, size: int, many: int = MANY) -> Work:
     return _cell(n, size, tanh_flops=5, intermediates=2 * 4 * UNITS * 2 * UNITS if n >= many else 0)
 
 
+def _gates(W: np.ndarray, b: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    gates: np.ndarray = Z.astype("f8") @ W.astype("f8").transpose(1, 2, 0) + b.T[:, None, :]
+    return gates
+
+
 def _lstm(out, W, b, Z, C):
-    gates = Z.astype("f8") @ W.astype("f8").transpose(1, 2, 0) + b.T[:, None, :]
+    gates = _gates(W, b, Z)
     i, f, o = (1 / (1 + np.exp(-gate)) for gate in gates[:3])
     c = f * C + i * np.tanh(gates[3])
     return np.stack((o * np.tanh(c), c), axis=1).astype(out.dtype)
+
+
+def _lstm_magnitude(out, W, b, Z, C):
+    """Return what the terms add up to: an error in a gate, relative to its own terms, reaches a sigmoid times at most
+    the sigmoid itself, and a tanh at most as it is."""
+    gates, terms = _gates(W, b, Z), _gates(np.abs(W), np.abs(b), np.abs(Z))
+    i, f, o = (1 / (1 + np.exp(-gate)) for gate in gates[:3])
+    g = np.abs(np.tanh(gates[3]))
+    c = f * np.abs(C) * (1 + terms[1]) + i * (g * (1 + terms[0]) + terms[3])
+    h = o * (np.abs(np.tanh(f * C + i * np.tanh(gates[3]))) * (1 + terms[2]) + c)
+    return np.stack((h, c), axis=1)
 
 
 @kernel(
@@ -157,7 +178,8 @@ def _lstm(out, W, b, Z, C):
         uniform(rng, (n, UNITS), dtype),
     ),
     reference=_lstm,
-    roundings=lambda n: 16 * UNITS,
+    magnitude=_lstm_magnitude,
+    roundings=lambda n: 2 * UNITS + 12,
     sizes=BATCHES,
 )
 def naive_lstm(out, W, b, Z, C):

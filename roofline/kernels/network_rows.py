@@ -38,6 +38,12 @@ def _norm_reference(Y, X, gain, bias, epsilon):
     return (centred / np.sqrt(x.var(axis=1, keepdims=True) + float(epsilon)) * gain + bias).astype(Y.dtype)
 
 
+def _norm_magnitude(Y, X, gain, bias, epsilon):
+    x = X.astype("f8")
+    terms = np.abs(x) + np.abs(x.mean(axis=1, keepdims=True))
+    return terms / np.sqrt(x.var(axis=1, keepdims=True) + float(epsilon)) * np.abs(gain) + np.abs(bias)
+
+
 @kernel(
     family="network",
     work=_norm,
@@ -50,6 +56,7 @@ def _norm_reference(Y, X, gain, bias, epsilon):
         dtype(EPSILON),
     ),
     reference=_norm_reference,
+    magnitude=_norm_magnitude,
     roundings=lambda n: WIDTH,
     sizes=BATCHES,
 )

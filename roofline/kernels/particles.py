@@ -13,6 +13,8 @@ Source: Nyland, Harris, Prins, "Fast N-Body Simulation with CUDA", GPU Gems 3, c
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import njit, prange
 
@@ -24,14 +26,14 @@ SOFTENING = 0.01
 """Square of a length, a tenth of the edge of the cube that holds the bodies."""
 
 
-def _accelerations(a: np.ndarray, r: np.ndarray, m: np.ndarray, softening: float) -> np.ndarray:
-    """Return the same in f64, a target at a time: all pairs at once would not fit the memory."""
+def _pulls(r: np.ndarray, m: np.ndarray, softening: float, of: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Return the sums over all bodies in f64, a target at a time: all pairs at once would not fit the memory."""
     positions = r.astype("f8")
     result = np.empty(r.shape)
     for i in range(m.size):
         d = positions - positions[:, i : i + 1]
-        result[:, i] = d @ (m * (np.sum(d * d, axis=0) + softening) ** -1.5)
-    return result.astype(r.dtype)
+        result[:, i] = of(d) @ (m * (np.sum(d * d, axis=0) + softening) ** -1.5)
+    return result
 
 
 @njit(inline="always")
@@ -65,7 +67,8 @@ def _acceleration(i, r, m, softening):
         uniform(rng, n, dtype),
         dtype(SOFTENING),
     ),
-    reference=_accelerations,
+    reference=lambda a, r, m, softening: _pulls(r, m, softening, np.positive).astype(r.dtype),
+    magnitude=lambda a, r, m, softening: _pulls(r, m, softening, np.abs),
     roundings=lambda n: n + 12,
     sizes=(1024,),
 )

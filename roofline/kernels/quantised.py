@@ -92,6 +92,7 @@ def gemv_f32(y, W, x, threads, elements_cached, ahead_bytes):
         uniform(rng, n, dtype),
     ),
     reference=lambda y, W, scale, x: (scale * np.einsum("ij,j->i", W, x, dtype="f8")).astype(x.dtype),
+    magnitude=lambda y, W, scale, x: scale * np.einsum("ij,j->i", np.abs(W), x, dtype="f8"),
 )
 def gemv_w8(y, W, scale, x, threads, elements_cached, ahead_bytes):
     """y[i] = scale[i] * sum over j of W[i, j] * x[j], weights in int8
@@ -187,6 +188,7 @@ def gemm_f32(Y, X, W, tile_depth, tile_columns):
         uniform(rng, n, dtype),
     ),
     reference=lambda Y, X, W, scale: (X.astype("f8") @ W.T.astype("f8") * scale).astype(X.dtype),
+    magnitude=lambda Y, X, W, scale: X.astype("f8") @ np.abs(W.T).astype("f8") * scale,
 )
 def gemm_w8(Y, X, W, scale, tile_depth, tile_columns):
     """Y[i, j] = scale[j] * sum over k of X[i, k] * W[j, k], weights in int8

@@ -70,6 +70,7 @@ def _stockham_work(n: int, size: int) -> Work:
     work=_work,
     arguments=_arguments,
     reference=lambda y, x, w: np.fft.fft(x.astype("f8").view("c16")[:, 0]).view("f8").reshape(x.shape).astype(x.dtype),
+    magnitude=lambda y, x, w: np.full(y.shape, np.linalg.norm(x.astype("f8"))),  # each pass keeps the root mean square
     roundings=lambda n: 4 * n.bit_length(),
     sizes=(4096, 65536),
 )

@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from roofline.codegen.call import call_repeatedly
 from roofline.codegen.emit import CHAIN_ADDS
@@ -25,6 +24,7 @@ from roofline.codegen.intrinsics import (
     stream_passes,
     wait_for_all,
 )
+from roofline.codegen.kept import kept
 from roofline.measurement.clock import ClockQuality, quality_of
 from roofline.measurement.team import Team
 
@@ -61,7 +61,7 @@ def arithmetic_block(op: str, lanes: int, chains: int, dtype: str) -> Any:
             out[k, 1] = stop
             out[k, 2] = clock_ns()
 
-    return njit(nogil=True, cache=True)(arithmetic)
+    return kept(nogil=True)(arithmetic)
 
 
 @cache
@@ -79,7 +79,7 @@ def dot_block(lanes: int, chains: int) -> Any:
             out[k, 1] = stop
             out[k, 2] = clock_ns()
 
-    return njit(nogil=True, cache=True)(dot)
+    return kept(nogil=True)(dot)
 
 
 @cache
@@ -101,10 +101,10 @@ def stream_block(pattern: str, lanes: int, unroll: int, segments: int, ahead_byt
             out[k, 1] = stop
             out[k, 2] = clock_ns()
 
-    return njit(nogil=True, cache=True)(stream)
+    return kept(nogil=True)(stream)
 
 
-@njit(nogil=True, cache=True)
+@kept(nogil=True)
 def chase_block(place, turns, chain_turns, out):  # type: ignore[no-untyped-def]
     """Time `turns` turns of dependent loads from an address on, write [start, stop, end of the add chain] to `out`,
     and return where it has come to."""
@@ -151,10 +151,10 @@ def kernel_block(arguments: int, returns: bool) -> Any:
         "add_chain": add_chain,
     }
     exec(compile(source, __file__, "exec"), scope)  # this file's name is what lets Numba cache it
-    return njit(nogil=True, cache=True)(scope[name])
+    return kept(nogil=True)(scope[name])
 
 
-@njit(nogil=True, cache=True)
+@kept(nogil=True)
 def chain_block(chain_turns, out):  # type: ignore[no-untyped-def]
     """Run the add chain after a sample that Python timed, and write to `out[2]` when it would have ended had it begun
     at `out[1]`: the way here through Python takes as long as the chain."""
@@ -163,7 +163,7 @@ def chain_block(chain_turns, out):  # type: ignore[no-untyped-def]
     out[2] = out[1] + clock_ns() - start
 
 
-@njit(nogil=True, cache=True)
+@kept(nogil=True)
 def _read_clock(out):  # type: ignore[no-untyped-def]
     for k in range(out.size):
         out[k] = clock_ns()

@@ -1,7 +1,8 @@
 """Where compiled code is kept between runs: a folder that belongs to exactly this checkout, compiler and CPU.
 
 Numba does not notice when a helper in another file changes, nor a new llvmlite; so the folder's name is a hash of
-all that decides about the code. The cache is pickle: it is never read from an archive or anybody else's folder.
+all that decides about the code. What decides about a user's code nobody knows: every run compiles it anew. The cache is
+pickle: it is never read from an archive or anybody else's folder.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,11 +19,14 @@ from tempfile import TemporaryDirectory
 
 import platformdirs
 
+from roofline.codegen.kept import FOLDER
 from roofline.model.machine import Machine
 
 _ROOMS = ("codegen", "kernels", "measurement")
+_PACKAGE = Path(__file__).resolve().parents[1]
 _PACKAGES = ("numba", "llvmlite", "numpy")
-_HARMLESS_VARIABLES = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT")
+NUMBA_FOLDER = "NUMBA_CACHE_DIR"
+_HARMLESS_VARIABLES = (NUMBA_FOLDER, "NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT")
 _READY = "ready.txt"
 _DONE = ".done"
 _CLAIMS = "claims-"
@@ -96,29 +100,56 @@ class CodeCache:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def code_cache(machine: Machine, base: Path | None = None, files: Sequence[str] = ()) -> CodeCache:
-    """Return the cache for this source tree on this machine, below `base` (default: the user's cache folder).
+def folders_of_code(cache: CodeCache | None, scratch: Path | None) -> dict[str, str]:
+    """Return the variables by which a worker keeps the suite's code in `cache`, and a user's in `scratch`.
 
-    `files` are a user's own of kernels: whatever changes in them, or in the Python files beside them, which they may
-    import, makes another folder.
+    `scratch` is given where there is a user's code, and removed with the run: see `codegen.kept`.
+    """
+    lasting = {} if cache is None else {FOLDER: str(cache.folder)}
+    numba = scratch or (cache.folder if cache is not None else None)
+    return lasting if numba is None else {**lasting, NUMBA_FOLDER: str(numba)}
+
+
+def share_code(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Return whether processes with these environments write code to one folder."""
+    return one.get(NUMBA_FOLDER) == other.get(NUMBA_FOLDER) or (FOLDER in one and one[FOLDER] == other.get(FOLDER))
+
+
+@contextmanager
+def scratch_for(files: Sequence[str]) -> Iterator[Path | None]:
+    """Lend a folder for the code of a user's files, removed when the context ends; None when there are no files."""
+    if not files:
+        yield None
+        return
+    with TemporaryDirectory(prefix="roofline-code-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def code_cache(machine: Machine, base: Path | None = None) -> CodeCache:
+    """Return the cache for this source tree on this machine, below `base` (default: the user's cache folder).
 
     Raises OSError when the folder cannot be made.
     """
     base = base or Path(platformdirs.user_cache_dir("roofline-suite", appauthor=False)) / "code"
-    return CodeCache(base / _digest(machine, files))
+    return CodeCache(base / _digest(machine))
 
 
-def _digest(machine: Machine, files: Sequence[str]) -> str:
-    digest = hashlib.sha256()
-    package = Path(__file__).resolve().parents[1]
-    for path in sorted(path for room in _ROOMS for path in (package / room).rglob("*.py")):
-        digest.update(f"{path.relative_to(package)}\0".encode() + path.read_bytes() + b"\0")
-    for path in sorted({beside for file in files for beside in Path(file).resolve().parent.glob("*.py")}):
-        digest.update(f"{path}\0".encode(errors="surrogateescape") + path.read_bytes() + b"\0")
+def suite_digest() -> str:
+    """Return 16 hex digits over the source of this suite that decides about what is measured, and how."""
+    return hashlib.sha256(_source()).hexdigest()[:16]
+
+
+def _source() -> bytes:
+    files = sorted(path for room in _ROOMS for path in (_PACKAGE / room).rglob("*.py"))
+    return b"".join(f"{path.relative_to(_PACKAGE)}\0".encode() + path.read_bytes() + b"\0" for path in files)
+
+
+def _digest(machine: Machine) -> str:
+    digest = hashlib.sha256(_source())
     # Numba keys its cache by CPU, but not by its own switches: code made with NUMBA_OPT=0 would be loaded without it.
     switches = sorted(f"{name}={value}" for name, value in os.environ.items() if _decides_code(name))
     versions = [_version(name) for name in _PACKAGES]
-    facts = [package, machine.cpu_model, machine.microarchitecture, *machine.features, *versions, *switches]
+    facts = [_PACKAGE, machine.cpu_model, machine.microarchitecture, *machine.features, *versions, *switches]
     digest.update("\0".join(map(str, facts)).encode())
     return digest.hexdigest()[:16]
 

@@ -18,12 +18,15 @@ from msgspec.structs import replace
 
 from roofline.errors import NotComparable
 from roofline.measurement.agreement import Agreed, agreed, disagreement
+from roofline.measurement.code_cache import share_code
 from roofline.measurement.interruption import Interruption, catch_signals
-from roofline.measurement.launch import PATIENCE_S, Progress
+from roofline.measurement.launch import PATIENCE_S
 from roofline.measurement.message import Began, KernelTimed, Rehearsed, SideReady, SideRequest
 from roofline.measurement.plan import KernelPoint, Plan
-from roofline.measurement.process import Died, Silent, WorkerProcess, adopting
+from roofline.measurement.process import Died, Silent, WorkerProcess
+from roofline.measurement.progress import Progress
 from roofline.measurement.rehearsal import Rehearsal, failure_of, said
+from roofline.measurement.strays import adopting
 from roofline.model.trial import (
     CONTROLS,
     SIDES,
@@ -108,7 +111,7 @@ class Duel:
         points = [*self._asked(), self.control]
         found = {}
         programs = dict(zip(SIDES, (self.base, self.head), strict=True))
-        if self.base.environment.get("NUMBA_CACHE_DIR") == self.head.environment.get("NUMBA_CACHE_DIR"):
+        if share_code(self.base.environment, self.head.environment):
             # Two processes that compile into one cache would lose entries of its index.
             found = {side: self._rehearsed_by({side: programs[side]}, points)[side] for side in SIDES}
         else:
@@ -256,9 +259,10 @@ class Duel:
         point = self._agreed[name].described
         counted = point.repeats
         made = counted * STRETCH[0] // STRETCH[1] if point.stretched and side == "head" else counted
-        worker.tell(f"{place} {counted} {made}")
+        line = f"{place} {counted} {made}"
+        worker.tell(line)
         answer = worker.hear(self.patience_s)
-        if isinstance(answer, KernelTimed) and answer.timed.told_by_a_clock:
+        if isinstance(answer, KernelTimed) and answer.timed.told_by_a_clock and answer.asked in (None, line):
             return answer.timed
         self._fail(name, side, answer)
         return None
@@ -266,11 +270,13 @@ class Duel:
     def _until_ready(self, worker: WorkerProcess, points: int) -> tuple[int, Died | Silent] | None:
         """Wait until a side is ready; return the place of the point that it died at, and how, when it does not."""
         at = 0
+        begun: set[int] = set()
         while True:
             match worker.hear(self.patience_s):
                 case Began(index=index) if 0 <= index < points:
                     at = index
-                case SideReady():
+                    begun.add(index)
+                case SideReady() if len(begun) == points:
                     return None
                 case Died() | Silent() as end:
                     return at, end

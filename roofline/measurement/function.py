@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -16,6 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from roofline.errors import UsageError
+from roofline.measurement.aftermath import fingerprint
 from roofline.measurement.blocks import CHAIN_TURNS, chain_block, intervals_of
 from roofline.measurement.data_evidence import data_evidence
 from roofline.measurement.team import Team
@@ -55,7 +55,7 @@ class Function:
         self._call = partial(function, *arguments, **named)
         self._cpus_used: list[float] = []
         arrays = list(_arrays([*arguments, *named.values()]))
-        before = [_fingerprint(array) for array in arrays]
+        before = [fingerprint(array) for array in arrays]
         with threadpool_limits(limits=threads):
             result = self._call()
         if isgenerator(result) or isawaitable(result) or isasyncgen(result):
@@ -65,7 +65,7 @@ class Function:
                 f"the call returns a {type(result).__name__}, which has computed nothing yet; give a function that "
                 "runs it to its end"
             )
-        changed = [_fingerprint(array) != crc for array, crc in zip(arrays, before, strict=True)]
+        changed = [fingerprint(array) != crc for array, crc in zip(arrays, before, strict=True)]
         self._inputs = [array for array, differs in zip(arrays, changed, strict=True) if not differs]
         self._outputs = [array for array, differs in zip(arrays, changed, strict=True) if differs]
         fresh = [one for one in _arrays([result]) if not any(np.may_share_memory(one, array) for array in arrays)]
@@ -174,8 +174,3 @@ def _arrays(values: Iterable[Any]) -> Iterator[np.ndarray]:
             if isinstance(one, np.ndarray) and one.size and one.dtype.kind in "fiubc" and id(one) not in seen:
                 seen.add(id(one))
                 yield one
-
-
-def _fingerprint(array: np.ndarray) -> int:
-    contiguous = array if array.flags.forc else np.ascontiguousarray(array)
-    return zlib.crc32(contiguous.ravel("K").view(np.uint8).data)

@@ -12,6 +12,9 @@ from typing import Any
 CAUGHT = tuple(number for number in signal.Signals if number.name in ("SIGINT", "SIGTERM", "SIGHUP"))
 """What asks a run to stop: Ctrl-C, a scheduler or `kill`, a terminal that is closed."""
 
+_HELD_BACK = 2
+"""Signals that wait while a run is saved."""
+
 Handler = Callable[[int, Any], Any]
 
 
@@ -30,13 +33,14 @@ class Signals:
 
     def __init__(self) -> None:
         """Begin with no signal."""
-        self._holding = False
+        self._hold_back = 0
         self._waiting: int | None = None
 
     def handle(self, number: int, _: object) -> None:
-        """Raise Interruption; within `held`, note the first signal instead."""
-        if self._holding and self._waiting is None:
-            self._waiting = number
+        """Raise Interruption; within `held`, note the first signal instead, and let a second one pass."""
+        if self._hold_back:
+            self._hold_back -= 1
+            self._waiting = self._waiting or number
             return
         raise Interruption(number)
 
@@ -47,16 +51,17 @@ class Signals:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the first signal back until the context ends, and raise its Interruption then; a second raises at once.
+        """Hold the first signal back until the context ends, and raise its Interruption then.
 
+        A second one, of a user who has lost patience or of a scheduler, changes nothing; a third raises at once.
         A launch within the context is given the signal and acts on it. When the context ends with an error, that
         error is what the caller hears of.
         """
-        self._holding = True
+        self._hold_back = _HELD_BACK
         try:
             yield
         finally:
-            self._holding = False
+            self._hold_back = 0
             number = self.take()
         if number is not None:
             raise Interruption(number)

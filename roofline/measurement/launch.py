@@ -6,45 +6,34 @@ next one goes on behind it. SIGINT and SIGTERM stop the worker at once and keep 
 
 from __future__ import annotations
 
-import math
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from roofline.errors import ArchiveError, MeasurementError
 from roofline.host.counters import CounterReader
-from roofline.measurement.code_cache import CodeCache, code_cache
+from roofline.measurement.ahead import compiled_ahead
+from roofline.measurement.code_cache import CodeCache, code_cache, folders_of_code, scratch_for
+from roofline.measurement.conversation import Conversation
 from roofline.measurement.interruption import Interruption, catch_signals
 from roofline.measurement.message import Began, Finished, Request, Restart
-from roofline.measurement.plan import KernelPoint, Plan, points_by_source
-from roofline.measurement.process import WORKER, Died, Silent, WorkerProcess, adopting
+from roofline.measurement.plan import KernelPoint, Plan
+from roofline.measurement.process import WORKER, Died, Silent, WorkerProcess
+from roofline.measurement.progress import Progress
+from roofline.measurement.strays import adopting
 from roofline.measurement.team import pool_variables
 from roofline.model.final import rejudged
 from roofline.model.machine import Machine
 from roofline.model.run import Caveat, CaveatFound, Failure, PointFailed, Record, Run
-from roofline.model.struct import Value
 from roofline.units import memory_size
 
-_MOST_COMPILERS = 4
-"""Workers that compile side by side: each takes the memory of a process, and the largest kernel sets the time."""
 _PACE_FROM = 0.8
 """Of the weight that is left, from where on the pace so far tells how long the rest takes."""
 PATIENCE_S = 60.0
 """A worker that says nothing for so long (or ten times its point's share of the budget) hangs."""
-
-
-class Progress(Value, frozen=True, kw_only=True):
-    """How far a run has come."""
-
-    point: str
-    """What is being measured."""
-    done: float
-    """Share that is done, 0 to 1."""
-    remaining_s: float
-    """Seconds left, about; infinite while nothing tells."""
 
 
 def launch(
@@ -66,8 +55,8 @@ def launch(
     """
     started_s = clock()
     reader = CounterReader(root)
-    with adopting(), catch_signals() as interruption:
-        session = _Session(plan, run, keep, progress, command, patience_s, clock, interruption, reader)
+    with scratch_for(plan.files) as scratch, adopting(), catch_signals() as interruption:
+        session = _Session(plan, run, keep, progress, command, patience_s, clock, interruption, reader, scratch)
         try:
             session.compile()
             session.measure()
@@ -92,6 +81,7 @@ class _Session:
         clock: Callable[[], float],
         interruption: int,
         reader: CounterReader,
+        scratch: Path | None,
     ) -> None:
         self.plan = plan
         self.run = run
@@ -104,8 +94,11 @@ class _Session:
         self.at = "starting"
         self.killed_early = False
         self.reader = reader
+        self.scratch = scratch
         self.oom_kills = reader.oom_kills()
         self.cache = self._cache(run.machine)
+        self.hung: Mapping[str, Silent] = {}
+        """What hung when it was compiled, by its code (`Point.code`): it is not waited for again."""
 
     def add(self, record: Record) -> None:
         """Keep one record and grow the run by it; one that cannot be true is kept as a failure instead."""
@@ -123,43 +116,23 @@ class _Session:
         return rejudged(self.run)
 
     def compile(self) -> None:
-        """Compile what the cache lacks, one worker per CPU, before anything is timed."""
-        if self.cache is None:
-            return
-        missing = tuple(dict.fromkeys(p.code for p in self.plan.points if p.code not in self.cache.ready))
-        if not missing:
-            return
-        started_s = self.clock()
-        groups = points_by_source(self.plan, missing)
-        with self.cache.claims() as claims:
-            request = Request(
-                plan=self.plan, machine=self.run.machine, compile_only=missing, claims_folder=str(claims.folder)
+        """Compile what the cache lacks, before anything is timed, and remember which kernels hang already then."""
+        if self.cache is not None:
+            self.hung = compiled_ahead(
+                self.plan, self.run.machine, self.cache, self._start, self.progress, self.patience_s, self.clock
             )
-
-            def report() -> None:
-                done = sum(len(group) for number, group in enumerate(groups) if claims.is_finished(number))
-                left_s = (self.clock() - started_s) * (len(missing) - done) / done if done else math.inf
-                point = f"compiling: {done} of {len(missing)} kernels and ceilings done"
-                self.progress(Progress(point=point, done=0.0, remaining_s=self.plan.budget_s + left_s))
-
-            report()
-            workers = [self._start(request) for _ in range(min(len(groups), len(self.plan.cpus) or 1, _MOST_COMPILERS))]
-            try:
-                for worker in workers:
-                    worker.last_word(self.patience_s, report)
-            finally:
-                for worker in workers:
-                    worker.stop()
-            # What a worker died over, or with, is not there; measuring meets the cause at its point.
-            done = [group for number, group in enumerate(groups) if claims.is_finished(number)]
-        self.cache.add_ready([point.code for group in done for point in group])
 
     def measure(self) -> None:
         """Start workers until every point has been tried."""
         started_s = self.clock()
         first = 0
         while first < len(self.plan.points):
-            end = self.plan.launch_end(first)
+            if (silent := self.hung.get(self.plan.points[first].code)) is not None:
+                self._report(first, started_s)
+                self.add(PointFailed(failure=self._failure(silent)))
+                first += 1
+                continue
+            end = self._end(first)
             request = Request(
                 plan=self.plan,
                 machine=self.run.machine,
@@ -175,35 +148,35 @@ class _Session:
             finally:
                 worker.stop()
 
+    def _end(self, first: int) -> int:
+        """Return the index behind the last of the points from `first` on that one worker shall measure."""
+        end = self.plan.launch_end(first)
+        return next((k for k in range(first, end) if self.plan.points[k].code in self.hung), end)
+
     def _attend(self, worker: WorkerProcess, first: int, end: int, started_s: float) -> int:
         """Collect what one worker says and return the index of the next point to measure."""
-        at: int | None = None
+        talk = Conversation(self.plan, first, end)
+        reported: int | None = None
+        patience_s = max(self.patience_s, 10 * self.plan.budget_s / max(1, len(self.plan.points)))
         while True:
-            patience_s = max(self.patience_s, 10 * self.plan.budget_s / max(1, len(self.plan.points)))
             message = worker.hear(patience_s)
+            if objection := talk.objection(message, self.run.ceilings):
+                # A kernel may speak through the worker's pipe: what it says there must not cost other points.
+                message = Died("said what is not true", f"{objection}; kernels write to no pipe")
             match message:
-                case Began(index=index) if (first if at is None else at) <= index < end:
-                    if index != at:
+                case Began(index=index):
+                    if index != reported:
                         self._report(index, started_s)
-                    at = index
-                case Finished() if at == end - 1:
+                    reported = index
+                case Finished():
                     return end
-                case Began() | Finished():
-                    # A kernel can write to the worker's pipe: what it says there must not cost other points.
-                    said = Died(
-                        "said what is not true", "it named a point that it was not at; kernels write to no pipe"
-                    )
-                    if at is None:
-                        return self._begin_again(said, first)
-                    self.add(PointFailed(failure=self._failure(said)))
-                    return at + 1
-                case Restart():
-                    return first if at is None else at + 1
+                case Restart() if talk.at is not None:
+                    return talk.at + 1
                 case Silent() | Died():
-                    if at is None:
+                    if talk.at is None:
                         return self._begin_again(message, first)
                     self.add(PointFailed(failure=self._failure(message)))
-                    return at + 1
+                    return talk.at + 1
                 case _:
                     self.add(message)
 
@@ -262,14 +235,13 @@ class _Session:
         # Workers that only compile run side by side: bound to the plan's CPUs, all would share the first.
         cpus = self.plan.cpus if request.compile_only is None else ()
         ours = pool_variables(max(self.plan.threads), cpus)
-        if self.cache is not None:
-            ours["NUMBA_CACHE_DIR"] = str(self.cache.folder)
+        ours |= folders_of_code(self.cache, self.scratch)
         kept = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
         return {**kept, **ours}
 
     def _cache(self, machine: Machine) -> CodeCache | None:
         try:
-            cache = code_cache(machine, files=self.plan.files)
+            cache = code_cache(machine)
             cache.prune()
         except OSError as refused:
             message = f"compiled code cannot be kept ({refused}): every run compiles again; set XDG_CACHE_HOME"

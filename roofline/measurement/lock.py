@@ -16,21 +16,19 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from roofline.errors import MachineBusy
+from roofline.measurement.lock_file import identity, identity_at, keeper_of_removed, locked, open_for_all, open_regular
 from roofline.model.run import Caveat
-
-try:
-    import fcntl
-except ImportError:  # a system without flock: no lock, and the caveat says so
-    fcntl = None  # type: ignore[assignment]
 
 FILE = "roofline-suite.lock"
 _LONGEST_BYTES = 4096
 _LOOK_EVERY_S = 0.1
-_TAKEN = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
+_MOST_TRIES = 20
+"""Of locking a file that is replaced every time."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +49,30 @@ class Holder:
 class Hold:
     """What the holder of the machine learns at its end."""
 
-    def __init__(self, caveats: tuple[Caveat, ...], intruders: Path | None) -> None:
-        """`intruders` is the file in which runs that went on beside this one sign."""
+    def __init__(self, caveats: tuple[Caveat, ...] = (), path: Path | None = None, file: int | None = None) -> None:
+        """`path` is the lock's, and `file` its descriptor; None for a run that holds none."""
         self._caveats = caveats
-        self._intruders = intruders
+        self._path = path
+        self._identity = None if file is None else identity(file)
 
     def caveats(self) -> tuple[Caveat, ...]:
         """Return what the reader of the run must know: who ran meanwhile, or that nothing could keep others off."""
-        signed = _signed(self._intruders)
-        return (*self._caveats, *((_beside(signed),) if signed else ()))
+        if self._path is None:
+            return self._caveats
+        found = list(self._caveats)
+        if self.was_exchanged:
+            found.append(_unlocked(f"{self._path} was removed or replaced while this run held it"))
+        signed = _signed(_intruders(self._path))
+        if signed is None:
+            found.append(_unlocked(f"{_intruders(self._path)} is no regular file: no run beside can sign in it"))
+        elif signed:
+            found.append(_beside(signed))
+        return tuple(found)
+
+    @property
+    def was_exchanged(self) -> bool:
+        """True when the file that is held is not the one in its place any more."""
+        return self._path is not None and self._identity != identity_at(self._path)
 
 
 def lock_folder(variables: Mapping[str, str] = os.environ) -> Path:
@@ -90,69 +103,71 @@ def machine_lock(
     """
     path = folder / FILE
     try:
-        file = _opened(path)
+        file = _held(path, wait_s, concurrent, clock, sleep)
     except OSError as refused:
-        yield Hold((_unlocked(f"{path}: {refused.strerror or refused}"),), None)
+        yield Hold((_unlocked(f"{path}: {refused.strerror or refused}"),))
+        return
+    except _BesideAnother as other:
+        _sign(_intruders(path), command)
+        yield Hold((_beside([str(other)]),))
         return
     try:
-        deadline = clock() + wait_s
-        while not _taken(file):
-            if concurrent:
-                _sign(_intruders(path), command)
-                yield Hold((_beside([str(_holder(file))]),), None)
-                return
-            if clock() >= deadline:
-                waited = f" (waited {wait_s:g} s)" if wait_s else ""
-                raise MachineBusy(
-                    f"another run measures on this machine{waited}: {_holder(file)}; wait for it with --wait S, or go "
-                    "on beside it with --allow-concurrent, which marks both runs"
-                )
-            sleep(_LOOK_EVERY_S)
         _write_holder(file, command)
         with suppress(OSError):
             _intruders(path).unlink(missing_ok=True)
-        yield Hold((), _intruders(path))
+        hold = Hold((), path, file)
+        yield hold
         with suppress(OSError):
             os.ftruncate(file, 0)
-    except _NoLocks as refused:
-        yield Hold((_unlocked(f"{path}: {refused}"),), None)
+        if hold.was_exchanged:
+            _sign(_intruders(path), command)  # for who has locked the new file meanwhile
     finally:
         os.close(file)
 
 
-class _NoLocks(Exception):
-    """The file system knows no locks."""
+class _BesideAnother(Exception):
+    """Another run holds the machine, and this one goes on beside it."""
 
 
-def _opened(path: Path) -> int:
-    """Open the lock's file, which any user may hold; never through a link that somebody has put there."""
-    if fcntl is None:
-        raise OSError(errno.ENOSYS, "this system has no flock")
-    return _open_for_all(path, os.O_RDWR)
+def _held(
+    path: Path, wait_s: float, concurrent: bool, clock: Callable[[], float], sleep: Callable[[float], None]
+) -> int:
+    """Return the descriptor of the lock's file, locked.
 
-
-def _open_for_all(path: Path, flags: int) -> int:
-    """Open a file that is there, else make one that every user may write.
-
-    Where all users share a folder, Linux refuses to "create" what is there already and somebody else's.
+    Raises MachineBusy when another run holds it too long, _BesideAnother at once if `concurrent`, and OSError where
+    there is nothing to lock.
     """
-    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-    with suppress(FileNotFoundError):
-        return os.open(path, flags)
-    file = os.open(path, flags | os.O_CREAT, 0o666)
-    with suppress(OSError):
-        os.fchmod(file, 0o666)  # whatever the umask of who is first
-    return file
+    deadline = clock() + wait_s
+    for tries in count(1):
+        file = open_for_all(path, os.O_RDWR)
+        try:
+            other = _forgotten(path) if locked(file) else _holder(file)
+            if other is None and identity(file) == identity_at(path):
+                return file
+        except BaseException:
+            os.close(file)
+            raise
+        os.close(file)
+        if other is None:  # somebody has put another file there since it was opened: that one is the lock
+            if tries > _MOST_TRIES:
+                raise OSError(errno.ESTALE, "the file is replaced again and again")
+            continue
+        if concurrent:
+            raise _BesideAnother(str(other))
+        if clock() >= deadline:
+            waited = f" (waited {wait_s:g} s)" if wait_s else ""
+            raise MachineBusy(
+                f"another run measures on this machine{waited}: {other}; wait for it with --wait S, or go on beside it "
+                "with --allow-concurrent, which marks both runs"
+            )
+        sleep(_LOOK_EVERY_S)
+    raise AssertionError  # count() has no end
 
 
-def _taken(file: int) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as refused:
-        if refused.errno in _TAKEN:
-            return False
-        raise _NoLocks(refused.strerror or str(refused)) from refused
-    return True
+def _forgotten(path: Path) -> Holder | None:
+    """Return who still holds a lock whose file was removed."""
+    keeper = keeper_of_removed(path)
+    return None if keeper is None else Holder(pid=keeper)
 
 
 def _write_holder(file: int, command: str) -> None:
@@ -185,21 +200,25 @@ def _intruders(path: Path) -> Path:
 def _sign(path: Path, command: str) -> None:
     line = f"process {os.getpid()}, since {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}: {command[:200]}\n"
     with suppress(OSError):
-        file = _open_for_all(path, os.O_WRONLY | os.O_APPEND)
+        file = open_for_all(path, os.O_WRONLY | os.O_APPEND)
         try:
             os.write(file, line.encode(errors="replace"))
         finally:
             os.close(file)
 
 
-def _signed(path: Path | None) -> list[str]:
-    if path is None:
-        return []
+def _signed(path: Path) -> list[str] | None:
+    """Return who has signed; None when nobody can, because something else lies there."""
     try:
-        with path.open("rb") as file:
-            text = file.read(_LONGEST_BYTES).decode(errors="replace")
-    except OSError:
+        file = open_regular(path, os.O_RDONLY)
+    except FileNotFoundError:
         return []
+    except OSError:
+        return None
+    try:
+        text = os.pread(file, _LONGEST_BYTES, 0).decode(errors="replace")
+    finally:
+        os.close(file)
     return [line for line in text.splitlines() if line.isprintable()][:3]
 
 

@@ -67,10 +67,13 @@ class KernelProbe:
         before = process_state(self.stage.team)
         ready = self.ready(kernel, point, ceilings)
         subject, own = ready.subject, ready.own
-        with subject.limits(), self.stage.witness.watch() as note:
-            taken = Pairing(self.stage, self.compute, self.memory, self.isas).alternate(subject, own, budget_s, note)
-            note.wiped = subject.confirm(median(taken.samples_s))
-        data = subject.data(self.stage.nodes)
+        pairing = Pairing(self.stage, self.compute, self.memory, self.isas)
+        with subject.limits():
+            with self.stage.witness.watch() as note:
+                taken = pairing.alternate(subject, own, budget_s, note)
+            data = subject.data(self.stage.nodes)  # before other data takes its place
+            unseen = subject.confirm(median(taken.samples_s))
+        changed = changes(before, process_state(self.stage.team))
         return Measurement(
             kernel=kernel.name,
             variant="parallel" if point.threads > 1 else "serial",
@@ -95,8 +98,8 @@ class KernelProbe:
             assembly_digest=ready.assembly_digest,
             stopped=taken.stopped,
             compiled=kernel.compiled,
-            evidence=replace(note.evidence(data), changed=changes(before, process_state(self.stage.team))),
-            caveats=notes_on(data),
+            evidence=replace(note.evidence(data), unseen=unseen).with_changed(changed),
+            caveats=(*notes_on(data), *(() if kernel.is_of_the_suite else ("DECLARED",))),
         )
 
     def ready(self, kernel: Kernel, point: KernelPoint, ceilings: Ceilings) -> Ready:

@@ -110,6 +110,8 @@ class KernelTimed(Value, frozen=True, kw_only=True, tag_field="record", tag="tim
     """A side has timed one point between two probes."""
 
     timed: Timed
+    asked: str | None = None
+    """The line that told it to; None from a version of this suite that does not say."""
 
 
 class Planned(Value, frozen=True, kw_only=True, tag_field="record", tag="planned"):

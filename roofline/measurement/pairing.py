@@ -14,7 +14,7 @@ from roofline.measurement.sampling import calibrate, confirmed, is_precise
 from roofline.measurement.witness import Note
 from roofline.model.ceilings import Ceiling, ComputeCeiling
 from roofline.model.isa import Isa
-from roofline.model.judging import DOUBLED
+from roofline.model.judging import LEAST_DOUBLED
 
 _LEAST_SAMPLES = 6
 """Samples that a point gets whatever its budget, unless they take _PATIENCE_S longer: fewer give no 95 % interval."""
@@ -126,6 +126,6 @@ def _doubled(timed: Timed, repeats: int) -> float | None:
         double_s = min(timed.take(2 * repeats)[0] for _ in range(_DOUBLINGS))
         if single_s > 0:
             ratios.append(double_s / single_s)
-        if ratios and ratios[-1] >= DOUBLED[0]:
+        if ratios and ratios[-1] >= LEAST_DOUBLED:
             break
     return max(ratios, default=None)

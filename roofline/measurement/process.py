@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import secrets
 import select
@@ -11,96 +10,27 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import psutil
 
+from roofline.measurement.channel import Seal, new_key
+from roofline.measurement.guardian import MARK
 from roofline.measurement.interruption import Interruption
 from roofline.measurement.message import Finished, PlanRequest, Request, SideRequest, message_from, to_line
+from roofline.measurement.strays import LAUNCHER, expected, kill_strays, tell_guard
 
 WORKER = (sys.executable, "-m", "roofline.measurement.worker")
 
 _LAST_LINES = 3
 """Of what a worker said last, or of the frames of a crash, innermost first."""
 _LONGEST_LINE = 64 * 2**20
-
-
-MARK = "ROOFLINE_WORKER"
-"""Variable by which whatever a worker has started can be known, however it tries to leave."""
-LAUNCHER = "ROOFLINE_LAUNCHER"
-"""Variable that tells a worker who has started it."""
-_expected: set[int] = set()
-"""Children of this process that are no strays: those from before it adopted any, and live workers."""
-_PR_SET_CHILD_SUBREAPER = 36
-_PR_GET_CHILD_SUBREAPER = 37
-_PR_SET_PDEATHSIG = 1
-_ROUNDS = 20
-"""Of killing strays that leave others behind."""
-
-
-def die_with_launcher() -> None:
-    """Ask Linux to kill this process when its launcher dies, so that none is left behind; end now if it has."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.environ.get(LAUNCHER, str(os.getppid())) != str(os.getppid()):
-            os._exit(1)  # it died while this process was starting
-
-
-@contextmanager
-def adopting() -> Iterator[None]:
-    """Let processes that lose their parent become this one's children, on Linux, so that they can be ended."""
-    if sys.platform != "linux":
-        yield
-        return
-    control = ctypes.CDLL(None).prctl
-    earlier = {child.pid for child in psutil.Process().children()}
-    _expected.update(earlier)
-    control(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    try:
-        yield
-    finally:
-        control(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-        _expected.difference_update(earlier)
-
-
-def kill_strays(mark: str) -> None:
-    """Kill what a worker has started and left behind, however it tried to leave.
-
-    That is every descendant that carries the worker's mark, and every child that this process has got by adoption.
-    What one of them leaves behind in its turn is adopted then, so until nothing is found.
-    """
-    for _ in range(_ROUNDS):
-        strays = list(_strays(mark))
-        for stray in strays:
-            with suppress(psutil.Error):
-                stray.kill()
-                stray.wait(timeout=1)
-        if not strays:
-            return
-
-
-def _strays(mark: str) -> Iterator[psutil.Process]:
-    for child in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):
-            if child.status() == psutil.STATUS_ZOMBIE and child.ppid() != os.getpid():
-                continue
-            adopted = _adopts() and child.ppid() == os.getpid() and child.pid not in _expected
-            if adopted or child.environ().get(MARK) == mark:
-                yield child
-
-
-def _adopts() -> bool:
-    """Return whether this process adopts orphans now, on Linux."""
-    if sys.platform != "linux":
-        return False
-    answer = ctypes.c_int()
-    ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0)
-    return bool(answer.value)
+_LOOK_EVERY_S = 0.25
+"""Whether a worker has ended, where the system does not tell."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +64,10 @@ class WorkerProcess:
     ) -> None:
         """Start `command FD` and hand it the request; `command FD FD` for one that is told more on the way, by `tell`.
 
-        `interruption` is a descriptor of `catch_signals`, `folder` where the process starts (default: here).
+        `interruption` is a descriptor of `catch_signals`, `folder` where the process starts (default: here): another
+        version of this suite, which may know no seals.
         """
+        self._sealed = folder is None
         self._interruption = interruption
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed in stop()
         self._read_end, write_end = os.pipe()
@@ -145,8 +77,10 @@ class WorkerProcess:
         if isinstance(request, SideRequest):
             told_end, self._tell_end = os.pipe()
             told = [told_end]
+        tell_guard(f"begin {self._mark}")
         with tempfile.TemporaryFile() as asked:  # a pipe would make the launcher wait, deaf to signals, for its reader
-            asked.write(to_line(request))
+            key = new_key()
+            asked.write(to_line(request) + key.encode() + b"\n")
             asked.seek(0)
             self._process = subprocess.Popen(
                 [*command, *map(str, (write_end, *told))],
@@ -158,7 +92,11 @@ class WorkerProcess:
                 env={**environment, MARK: self._mark, LAUNCHER: str(os.getpid())},
                 start_new_session=True,
             )
-        _expected.add(self._process.pid)
+        self._seal = Seal(key)
+        tell_guard(f"begin {self._mark} {self._process.pid}")
+        self._end_watch = _watch_of(self._process.pid)
+        self._deaf = False
+        expected.add(self._process.pid)
         for given in (write_end, *told):
             os.close(given)
         self._buffer = bytearray()
@@ -176,49 +114,74 @@ class WorkerProcess:
             line, separator, rest = self._buffer.partition(b"\n")
             if separator:
                 self._buffer = rest
-                try:
-                    return message_from(bytes(line))
-                except msgspec.DecodeError as error:
-                    return Died("said what is no message", str(error))
+                return self._message(bytes(line))
             left_s = deadline - time.monotonic()
             if left_s <= 0:
                 return Silent(f"said nothing for {patience_s:.0f} s", self._last_lines())
-            readable, _, _ = select.select([self._interruption, self._read_end], [], [], left_s)
-            if self._interruption in readable:
-                raise Interruption(os.read(self._interruption, 1)[0])
-            if readable:
-                chunk = os.read(self._read_end, 2**20)
-                if not chunk or len(self._buffer) > _LONGEST_LINE:
-                    return self._end()
-                self._buffer += chunk
+            if self._deaf:
+                return self._end()
+            self._wait(left_s)
 
-    def last_word(self, patience_s: float, heard: Callable[[], None]) -> Finished | None:
-        """Return Finished when the worker finishes, None when it dies or hangs first. Raises Interruption.
+    def _wait(self, most_s: float) -> None:
+        """Wait until the worker says something or ends, and take what it has said. Raises Interruption.
 
-        Calls `heard` whenever it says something.
+        Once it has ended nothing more is heard: a child that it has left behind may keep the pipe open.
+        """
+        watched = [self._interruption, self._read_end]
+        if self._end_watch is None:
+            most_s = min(most_s, _LOOK_EVERY_S)
+        else:
+            watched.append(self._end_watch)
+        readable, _, _ = select.select(watched, [], [], most_s)
+        if self._interruption in readable:
+            raise Interruption(os.read(self._interruption, 1)[0])
+        ended = self._process.poll() is not None  # before the last look at the pipe: what it has said is in there
+        while select.select([self._read_end], [], [], 0)[0]:
+            chunk = os.read(self._read_end, 2**20)
+            self._buffer += chunk
+            self._deaf = not chunk or len(self._buffer) > _LONGEST_LINE
+            if self._deaf or not ended:
+                break
+        self._deaf = self._deaf or ended
+
+    def _message(self, line: bytes) -> Any:
+        self._sealed = self._sealed or not line.startswith(b"{")
+        text = self._seal.opened(line) if self._sealed else line
+        if text is None:
+            return Died("said what is no message", "a line in its pipe is not its own; kernels write to no pipe")
+        try:
+            return message_from(text)
+        except msgspec.DecodeError as error:
+            return Died("said what is no message", str(error))
+
+    def last_word(self, patience_s: float, heard: Callable[[Any], None]) -> Finished | Died | Silent:
+        """Return the last that is heard of the worker. Raises Interruption.
+
+        Calls `heard` with everything that it says.
         """
         while True:
             message = self.hear(patience_s)
-            heard()
-            if isinstance(message, Finished):
+            heard(message)
+            if isinstance(message, Finished | Died | Silent):
                 return message
-            if isinstance(message, Died | Silent):
-                return None
 
     def stop(self) -> None:
         """Kill the worker's whole process group, if any of it is left, and collect it."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        _expected.discard(self._process.pid)
+        expected.discard(self._process.pid)
         kill_strays(self._mark)
+        tell_guard(f"end {self._mark}")
+        if self._end_watch is not None:
+            os.close(self._end_watch)
         os.close(self._read_end)
         if self._tell_end is not None:
             os.close(self._tell_end)
         self._errors.close()
 
     def _end(self) -> Died:
-        """Return how the worker ended, once its pipe is closed."""
+        """Return how the worker ended, once nothing more is heard of it."""
         try:
             code = self._process.wait(timeout=1)
         except subprocess.TimeoutExpired:
@@ -235,6 +198,14 @@ class WorkerProcess:
         if told := _of_crash(lines):
             return told
         return " | ".join(line.strip() for line in lines[-_LAST_LINES:]) or "it left no message"
+
+
+def _watch_of(pid: int) -> int | None:
+    """Return a descriptor that becomes readable when a process ends; None where the system has none."""
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        return None
 
 
 def _of_crash(lines: Sequence[str]) -> str:

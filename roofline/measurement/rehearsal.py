@@ -31,7 +31,7 @@ class Rehearsal:
             match self._worker.hear(self._patience_s):
                 case Began():
                     pass
-                case PointRehearsed(rehearsed=rehearsed) if rehearsed.kernel == self._points[len(found)].kernel:
+                case PointRehearsed(rehearsed=rehearsed) if is_of(self._points[len(found)], rehearsed):
                     found.append(rehearsed)
                 case Died() | Silent() as end:
                     found.append(refused(self._points[len(found)], end))
@@ -46,6 +46,12 @@ class Rehearsal:
         if self._worker is not None:
             self._worker.stop()
             self._worker = None
+
+
+def is_of(point: KernelPoint, rehearsed: Rehearsed) -> bool:
+    """Return whether what a side says is of this point: a kernel can write to its pipe."""
+    same = point.n in (None, rehearsed.n) and point.level in (None, rehearsed.level)
+    return rehearsed.kernel == point.kernel and (same or rehearsed.failure is not None)
 
 
 def said(message: object) -> Died:

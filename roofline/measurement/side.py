@@ -1,8 +1,9 @@
 """One side of a trial: a process that makes kernels ready and times each when it is told to.
 
-Started as `python -m roofline.measurement.side FD FD`: reads one SideRequest on standard input, writes messages to the
-first descriptor, and from the second reads lines `PLACE COUNTED MADE`: time the point at that place of the plan with
-so many calls made in each sample, and divide by those that count. An empty line, or the end, ends it.
+Started as `python -m roofline.measurement.side FD FD`: reads one SideRequest on standard input, and the key of its
+seals, writes sealed messages (see `channel`) to the first descriptor, and from the second reads lines
+`PLACE COUNTED MADE`: time the point at that place of the plan with so many calls made in each sample, and divide by
+those that count. An empty line, or the end, ends it.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from roofline.errors import MeasurementError, RooflineError
+from roofline.errors import MeasurementError, RooflineError, WrongResult
 from roofline.host import numa_nodes_of
 from roofline.kernels.registry import kernel_named
 from roofline.kernels.user_files import load_user_files
+from roofline.measurement.channel import asked_by_launcher
 from roofline.measurement.compute import ComputeProbe
 from roofline.measurement.measure import KernelProbe
 from roofline.measurement.memory import MemoryProbe
@@ -28,18 +30,18 @@ from roofline.measurement.message import (
     SideReady,
     SideRequest,
     side_request_from,
-    to_line,
 )
 from roofline.measurement.pairing import Pairing
 from roofline.measurement.plan import KernelPoint
 from roofline.measurement.probe import Sampler, stage_for
-from roofline.measurement.process import die_with_launcher
 from roofline.measurement.sampling import calibrate, confirmed
+from roofline.measurement.strays import die_with_launcher
 from roofline.measurement.subject import Subject
 from roofline.measurement.team import Team, pin_library_threads
 from roofline.measurement.worker import die_first_for_want_of_memory, kind_of
 from roofline.model.ceilings import MemoryCeiling
 from roofline.model.isa import isa_named, isas_of
+from roofline.model.judging import remembers
 from roofline.model.run import Failure
 from roofline.model.trial import Timed
 
@@ -77,7 +79,12 @@ class Bench:
             with subject.limits():
                 target_s = self.stage.sample_s
                 repeats = calibrate(confirmed(lambda count: subject.take(count)[0], target_s), target_s)
-                subject.confirm(min(subject.take(repeats)[0] for _ in range(PROBES)) / repeats)
+                unseen = subject.confirm(min(subject.take(repeats)[0] for _ in range(PROBES)) / repeats)
+            if remembers(unseen, point.threads):
+                raise WrongResult(
+                    f"HOIST: a call of {point.name} takes {unseen:.1f} times as long on data that it has not seen; "
+                    "every call must do all of its work"
+                )
             if ready.own is not None:
                 self.pairing.roof_sampler(ready.own).best(1)
         except RooflineError as error:
@@ -160,8 +167,10 @@ def main() -> None:
     faulthandler.enable()
     die_with_launcher()
     die_first_for_want_of_memory()
-    with os.fdopen(int(sys.argv[1]), "wb", buffering=0) as pipe, os.fdopen(int(sys.argv[2]), "r") as told:
-        request = side_request_from(sys.stdin.buffer.readline())
+    request, send = asked_by_launcher(side_request_from)
+    told_end = int(sys.argv[1])
+    os.set_inheritable(told_end, False)
+    with os.fdopen(told_end, "r") as told:
         plan = request.plan
         load_user_files(plan.files)
         points = [point for point in plan.points if isinstance(point, KernelPoint)]
@@ -171,24 +180,20 @@ def main() -> None:
             os.sched_setaffinity(0, set(plan.cpus))
             if threads > 1:
                 pin_library_threads(plan.cpus[:threads])
-
-        def heartbeat(place: int) -> None:
-            pipe.write(to_line(Began(index=place)))
-
         with Team(plan.cpus[:threads], threads) as team:
             bench = Bench(request, team)
             if not request.rehearsed:
                 for place, point in enumerate(points):
-                    heartbeat(place)
-                    pipe.write(to_line(PointRehearsed(rehearsed=bench.rehearsed(point))))
+                    send(Began(index=place))
+                    send(PointRehearsed(rehearsed=bench.rehearsed(point)))
                 return
-            stands = bench.made_ready(points, heartbeat)
-            pipe.write(to_line(SideReady()))
+            stands = bench.made_ready(points, lambda place: send(Began(index=place)))
+            send(SideReady())
             for line in told:
                 if not line.strip():
                     break
                 place, counted, made = map(int, line.split())
-                pipe.write(to_line(KernelTimed(timed=stands[place].timed(counted, made))))
+                send(KernelTimed(timed=stands[place].timed(counted, made), asked=line.strip()))
 
 
 if __name__ == "__main__":

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import cache
 from itertools import combinations
+from secrets import randbits
 from time import perf_counter, perf_counter_ns, sleep
 from typing import Any
 
 import numba
 import numpy as np
-from numba import njit, prange
 from numba.np.numpy_support import as_dtype
 
 from roofline.codegen.assembly import assembly_of
@@ -21,16 +20,17 @@ from roofline.codegen.fingerprint import assembly_digest
 from roofline.codegen.register import vector_register
 from roofline.errors import UsageError
 from roofline.kernels.capacity import UNKNOWN, Capacity
-from roofline.kernels.check import check, poison
+from roofline.kernels.check import Expected, check, expected_of, poison
 from roofline.kernels.compile import compiled
 from roofline.kernels.kernel import Kernel
 from roofline.kernels.library import blas_threads
 from roofline.measurement.aftermath import Aftermath, constants
 from roofline.measurement.blocks import CHAIN_TURNS, Intervals, chain_block, intervals_of, kernel_block
-from roofline.measurement.buffers import placed
 from roofline.measurement.data_evidence import data_evidence
 from roofline.measurement.team import Team
+from roofline.measurement.twins import Twins
 from roofline.model.evidence import DataEvidence
+from roofline.model.judging import DECLARED_MORE, LEAST_BYTES
 
 SEED = 20261130
 """Of every kernel's data: the same numbers in every run."""
@@ -38,6 +38,12 @@ CHECKED_BYTES = 16 * 2**20
 """Results are checked before they are timed at the timed size up to this footprint, beyond it at the largest such n."""
 REFERENCE_S = 0.06
 """Beyond it they are checked at the timed size after they were timed, where the reference takes no longer."""
+RENEWED_BYTES = 4 * CHECKED_BYTES
+"""Beyond it new data takes too long to make; an output that is wiped must do. Without such an output it is made."""
+ALONE_S = 1e-4
+"""A timed call that takes so long is like a single one: what a single call costs more is lost in it."""
+SHARED_ALONE_S = 1e-2
+"""The same of calls whose threads have to be woken, and of calls through Python."""
 _SETTLE_S = 0.5e-3
 """Pause after a parallel kernel, whose idle threads go on spinning for a while on the cores of our team."""
 
@@ -95,9 +101,13 @@ class Subject:
         return self.kernel.compiled
 
     def confirm(self, call_s: float) -> float | None:
-        """Look at what calls of `call_s` have left, and call once more on a wiped output: see `Aftermath.confirm`."""
-        again = self.aftermath.confirm(lambda: self.take(1)[0], call_s)
-        return again if self.kernel.compiled else None
+        """Look at what calls of `call_s` have left, and call on data never seen before: see `Aftermath.confirm`."""
+
+        def alone() -> float:
+            self.settle()  # every call finds the threads asleep, on data that it has seen or not
+            return self.take(1)[0]
+
+        return self.aftermath.confirm(alone, call_s)
 
     def data(self, nodes: Sequence[int] = ()) -> DataEvidence:
         """Look at the placed data and return what is seen of it; `nodes` are the NUMA nodes of the team's CPUs."""
@@ -120,18 +130,17 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
     parallel = threads > 1
     arguments = kernel.make_arguments(n, dtype, np.random.default_rng(SEED), capacity)
     _refuse_shared(kernel, arguments)
+    _refuse_counted_twice(kernel, n, dtype, arguments)
     call: Any = compiled(kernel, parallel)
     if parallel:
         numba.set_num_threads(threads)
-    error, tolerance, expected = _checked(kernel, call, n, dtype, threads, arguments, capacity)
-    twins = placed(arguments)
-    if parallel:
-        _fill_parallel(twins, arguments)
-    else:
-        team.each(lambda _: _fill(twins, arguments), 1)
-    first = twins[0]
-    output = first if isinstance(first, np.ndarray) and kernel.only_writes(n, dtype, first) else None
-    result: Callable[[], np.ndarray] | None = None if output is None else lambda: first
+    checked = _checked(kernel, call, n, dtype, threads, arguments, capacity)
+    placed = Twins(arguments, team, parallel)
+    twins = placed.values
+    first = placed.arrays[0]
+    output = first if first is twins[0] and kernel.only_writes(n, dtype, first) else None
+    result: np.ndarray = first
+    returns = False
     if kernel.compiled:
         types = tuple(map(numba.typeof, twins))
         call.compile(types)
@@ -140,7 +149,7 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
         timed = kernel_block(len(twins), returns)
         sink = np.zeros(1, as_dtype(returned) if returns else np.float64)
         if returns:
-            output, result = None, lambda: sink[0]
+            output, result = None, sink
 
         def seen() -> Seen:
             assembly = assembly_of(call, types)
@@ -164,20 +173,43 @@ def prepare(kernel: Kernel, n: int, dtype: str, team: Team, threads: int, capaci
     if output is not None:
         poison(output)
     tiles = kernel.named_tiles(capacity, dtype)
-    arrays = [twin for twin in twins if isinstance(twin, np.ndarray)]
-    inputs = tuple(array for array in arrays if array is not output)
-    constant, sums = constants(arrays if output is None and result is not None else arrays[1:])
-    aftermath = Aftermath(f"{kernel.name} n={n} {dtype}", constant, sums, output, result, expected, tolerance)
+    inputs = tuple(array for array in placed.arrays if array is not output)
+    constant, sums = constants(placed.arrays if returns else placed.arrays[1:])
+
+    def renew() -> Callable[[], Expected | None] | None:
+        fresh = kernel.make_arguments(n, dtype, np.random.default_rng(randbits(64)), capacity)
+        if not placed.are_like(fresh):
+            return None
+        placed.fill(fresh)
+        return lambda: expected_of(kernel, fresh) if checked.reference_s < REFERENCE_S else None
+
+    large = kernel.work_of(n, dtype).footprint_bytes > RENEWED_BYTES
+    aftermath = Aftermath(
+        point=f"{kernel.name} n={n} {dtype}",
+        constant=constant,
+        sums=sums,
+        output=output,
+        result=result,
+        expected=checked.expected if output is not None or returns else None,
+        renew=None if large and output is not None else renew,
+        touch=placed.touch,
+        tolerance=checked.tolerance,
+        alone_s=ALONE_S if kernel.compiled and not parallel else SHARED_ALONE_S,
+    )
+    error, tolerance = checked.error, checked.tolerance
     return Subject(kernel, team, threads, error, tolerance, seen, tiles, output, inputs, aftermath, block)
 
 
-def threading_layer() -> str | None:
-    """Start Numba's threads and return what they run on; None where they do not start."""
-    try:
-        _copy_block()(np.zeros(2), np.ones(2))
-        return str(numba.threading_layer())  # type: ignore[attr-defined]
-    except (ValueError, ImportError, RuntimeError):
-        return None
+@dataclass(frozen=True)
+class Checked:
+    """What checking a result before it is timed has given."""
+
+    error: float
+    tolerance: float
+    expected: Callable[[], Expected] | None
+    """Returns the reference's result at the size that is timed; None where that takes longer than REFERENCE_S."""
+    reference_s: float
+    """What asking the reference at that size takes."""
 
 
 def _refuse_shared(kernel: Kernel, arguments: Sequence[Any]) -> None:
@@ -191,47 +223,38 @@ def _refuse_shared(kernel: Kernel, arguments: Sequence[Any]) -> None:
             )
 
 
+def _refuse_counted_twice(kernel: Kernel, n: int, dtype: str, arguments: Sequence[Any]) -> None:
+    """Raise UsageError for more compulsory bytes than the arrays have, or more written ones than the output has."""
+    sizes = [value.nbytes for value in arguments if isinstance(value, np.ndarray)]
+    work = kernel.work_of(n, dtype)
+    for declared_bytes, held_bytes, what in (
+        (work.footprint_bytes, sum(sizes), "touches in all (read_bytes + allocate_bytes)"),
+        (work.write_bytes, max(sizes[:1], default=0), "writes (write_bytes)"),
+    ):
+        if declared_bytes > (1 + DECLARED_MORE) * held_bytes + LEAST_BYTES:
+            raise UsageError(
+                f"COUNTED_TWICE: {kernel.name} declares that a call at n={n} {dtype} {what} {declared_bytes} bytes, "
+                f"expected at most the {held_bytes} that {'its arrays' if held_bytes == sum(sizes) else 'its output'} "
+                "have: each distinct byte counts once, and intermediates belong to `own_work`; mend work()"
+            )
+
+
 def _checked(
     kernel: Kernel, call: Any, n: int, dtype: str, threads: int, arguments: tuple[Any, ...], capacity: Capacity
-) -> tuple[float, float, Callable[[], np.ndarray] | None]:
-    """Return (error, tolerance) of the kernel at n, or at the largest n of CHECKED_BYTES when n is beyond it.
-
-    The third is what returns the reference's result at n itself; None where that would take longer than REFERENCE_S.
-    """
+) -> Checked:
+    """Check the kernel at n, or at the largest n of CHECKED_BYTES when n is beyond it."""
     asked, given = n, arguments
     footprint_bytes = kernel.work_of(n, dtype).footprint_bytes
     if footprint_bytes > CHECKED_BYTES:
         n = kernel.n_for(CHECKED_BYTES, dtype)
         arguments = kernel.make_arguments(n, dtype, np.random.default_rng(SEED), capacity)
     started_s = perf_counter()
-    expected = np.asarray(kernel.expected(arguments))
+    expected = expected_of(kernel, arguments)
     reference_s = perf_counter() - started_s
     with nullcontext() if kernel.compiled else blas_threads(threads):
         error, tolerance = check(kernel, call, arguments, n, dtype, expected)
     if n == asked:
-        return error, tolerance, lambda: expected
-    growth = footprint_bytes / kernel.work_of(n, dtype).footprint_bytes
-    affordable = reference_s * growth < REFERENCE_S
-    return error, tolerance, (lambda: np.asarray(kernel.expected(given))) if affordable else None
-
-
-def _fill(twins: Sequence[Any], arguments: Sequence[Any]) -> None:
-    for twin, value in zip(twins, arguments, strict=True):
-        if isinstance(value, np.ndarray):
-            np.copyto(twin, value)
-
-
-def _fill_parallel(twins: Sequence[Any], arguments: Sequence[Any]) -> None:
-    """Copy with the same static schedule as a kernel's outer loop, so that pages lie near the thread that uses them."""
-    for twin, value in zip(twins, arguments, strict=True):
-        if isinstance(value, np.ndarray):
-            _copy_block()(twin.ravel("K"), value.ravel("K"))
-
-
-@cache
-def _copy_block() -> Any:
-    def copy_parallel(target, source):  # type: ignore[no-untyped-def]
-        for i in prange(target.size):
-            target[i] = source[i]
-
-    return njit(nogil=True, parallel=True, cache=True)(copy_parallel)
+        return Checked(error, tolerance, lambda: expected, reference_s)
+    reference_s *= footprint_bytes / kernel.work_of(n, dtype).footprint_bytes
+    affordable = reference_s < REFERENCE_S
+    return Checked(error, tolerance, (lambda: expected_of(kernel, given)) if affordable else None, reference_s)

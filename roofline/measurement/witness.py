@@ -39,6 +39,8 @@ class Witness:
     compilations: Compilations = field(default_factory=Compilations)
     quality: ClockQuality | None = None
     """Of the clock that samples are taken with."""
+    changed: tuple[str, ...] = ()
+    """What loading a user's file has changed in the process: it holds for all that is measured in it."""
 
     @contextmanager
     def watch(self) -> Iterator[Note]:
@@ -86,7 +88,6 @@ class Note:
         self._switches = 0
         self.clock_steps_back = 0
         self.doubled: float | None = None
-        self.wiped: float | None = None
         self._runnable = witness.reader.runnable()
         self._collections = _collections()
         self._compilations = witness.compilations.count
@@ -130,7 +131,7 @@ class Note:
             compilations=witness.compilations.count - self._compilations,
             cpus=witness.cpus(),
             doubled=self.doubled,
-            wiped=self.wiped,
+            changed=witness.changed,
         )
 
     def evidence(self, data: DataEvidence | None = None) -> Evidence:

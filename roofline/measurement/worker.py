@@ -1,14 +1,14 @@
 """The worker: a process of its own that compiles, measures, and streams what it finds to its launcher.
 
-Started as `python -m roofline.measurement.worker FD`: reads one Request on standard input, writes messages to the
-file descriptor FD. Whatever a kernel does to the process costs at most the point that is being measured.
+Started as `python -m roofline.measurement.worker FD`: reads one Request on standard input, and the key of its seals,
+and writes sealed messages (see `channel`) to the file descriptor FD. Whatever a kernel does to the process costs at
+most the point that is being measured.
 """
 
 from __future__ import annotations
 
 import faulthandler
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -23,20 +23,21 @@ from roofline.errors import CodegenError, MeasurementError, RooflineError, Wrong
 from roofline.host import numa_nodes_of
 from roofline.kernels.registry import kernel_named
 from roofline.kernels.user_files import load_user_files
+from roofline.measurement.channel import asked_by_launcher
 from roofline.measurement.compiling import compile_claimed
 from roofline.measurement.compute import ComputeProbe
 from roofline.measurement.latency import LatencyProbe
 from roofline.measurement.levels import contradictions, find_levels, small_caches, sweep_sizes, working_set_bytes
 from roofline.measurement.measure import KernelProbe
 from roofline.measurement.memory import MemoryProbe, Shape
-from roofline.measurement.message import Began, Finished, Request, Restart, request_from, to_line
+from roofline.measurement.message import Began, Finished, Request, Restart, request_from
 from roofline.measurement.plan import WEIGHTS, ComputePoint, KernelPoint, MemoryPoint, Point, SweepPoints
 from roofline.measurement.probe import stage_for
-from roofline.measurement.process import die_with_launcher
 from roofline.measurement.state import changes, process_state
-from roofline.measurement.subject import threading_layer
+from roofline.measurement.strays import die_with_launcher
 from roofline.measurement.sweep import better_of, sweep
 from roofline.measurement.team import Team, pin_library_threads
+from roofline.measurement.twins import threading_layer
 from roofline.model.ceilings import AnyCeiling, Ceiling, ComputeCeiling, MemoryCeiling
 from roofline.model.consistency import doubts
 from roofline.model.isa import Isa, isa_named, isas_of
@@ -76,8 +77,14 @@ _AGAIN_S = 0.1
 class Worker:
     """Measures the points of one request, in order, remembering the ceilings for the kernels."""
 
-    def __init__(self, request: Request, team: Team, clock: Callable[[], float] = time.perf_counter) -> None:
-        """`clock` (seconds) watches the budget."""
+    def __init__(
+        self,
+        request: Request,
+        team: Team,
+        clock: Callable[[], float] = time.perf_counter,
+        imported: tuple[str, ...] = (),
+    ) -> None:
+        """`clock` (seconds) watches the budget; `imported` is what loading the user's files has changed."""
         plan, machine = request.plan, request.machine
         available = isas_of(machine.arch, machine.features)
         self.request = request
@@ -87,7 +94,8 @@ class Worker:
         cpus = plan.cpus if team.pinned else ()
         several = (machine.numa_nodes or 1) > 1
         self.stage = stage_for(team, clock, cpus, numa_nodes_of(cpus) if several else ())
-        self.state = process_state(team)
+        self.stage.witness.changed = imported
+        self.state = process_state(team)  # with what was imported: another process would be no better
         self.compute = ComputeProbe(self.stage)
         self.memory = MemoryProbe(self.stage)
         self.ceilings = request.ceilings
@@ -223,6 +231,15 @@ def kind_of(error: RooflineError) -> str:
     return next((kind for error_type, kind in kinds.items() if isinstance(error, error_type)), "raised")
 
 
+def loaded(files: Sequence[str]) -> tuple[str, ...]:
+    """Load a user's files of kernels and return the names of what that has changed in the process."""
+    if not files:
+        return ()
+    before = process_state()
+    load_user_files(files)
+    return changes(before, process_state())
+
+
 def libraries(threads: int = 1) -> LibrariesFound:
     """Return what only this process knows: LLVM's version, the BLAS that NumPy has loaded, and Numba's threads."""
     found = tuple(
@@ -254,29 +271,24 @@ def main() -> None:
     faulthandler.enable()
     die_with_launcher()
     die_first_for_want_of_memory()
-    with os.fdopen(int(sys.argv[1]), "wb", buffering=0) as pipe:
-
-        def send(message: Record | Began | Finished | Restart) -> None:
-            pipe.write(to_line(message))
-
-        request = request_from(sys.stdin.buffer.readline())
-        plan = request.plan
-        load_user_files(plan.files)
-        cpus = plan.cpus[: plan.threads[-1]]
-        if cpus and hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(0, set(cpus))
-            pin_library_threads(cpus)
-        with Team(cpus, plan.threads[-1]) as team:
-            worker = Worker(request, team)
-            if request.compile_only is not None:
-                compile_claimed(request, team, worker.isas, send)
+    request, send = asked_by_launcher(request_from)
+    plan = request.plan
+    imported = loaded(plan.files)
+    cpus = plan.cpus[: plan.threads[-1]]
+    if cpus and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, set(cpus))
+        pin_library_threads(cpus)
+    with Team(cpus, plan.threads[-1]) as team:
+        worker = Worker(request, team, imported=imported)
+        if request.compile_only is not None:
+            compile_claimed(request, team, worker.isas, send)
+            send(Finished())
+        else:
+            send(libraries(plan.threads[-1]))
+            if cpus and not team.pinned:
+                send(CaveatFound(caveat=UNPINNED))
+            if worker.run(send):
                 send(Finished())
-            else:
-                send(libraries(plan.threads[-1]))
-                if cpus and not team.pinned:
-                    send(CaveatFound(caveat=UNPINNED))
-                if worker.run(send):
-                    send(Finished())
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ class Yardstick:
             clock_samples_hz=tuple(taken.clock_hz),
             stopped=taken.stopped,
             compiled=False,
-            evidence=replace(note.evidence(data), changed=changed),
+            evidence=note.evidence(data).with_changed(changed),
             caveats=notes_on(data),
         )
         if (low := too_low(measurement, self.ceilings)) is not None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
 from roofline.model.struct import Value
 
 
@@ -72,10 +76,19 @@ class Evidence(Value, frozen=True, kw_only=True):
     cpus: tuple[int, ...] = ()
     """Logical CPU of each thread of the team, by rank, after the last sample; empty where the system does not tell."""
     changed: tuple[str, ...] = ()
-    """What user code has changed in the process: `folder`, `locale`, `affinity`, `subnormals`, ..."""
+    """What user code has changed in the process, when its file was loaded or when it ran: `folder`, `locale`,
+    `affinity`, `subnormals`, ..."""
     doubled: float | None = None
     """Time of twice the repeats over the time of the repeats: near 2 when each repeat does the work."""
     wiped: float | None = None
-    """Time of a call that finds its output wiped over that of the timed calls, where both are long enough to tell."""
+    """Time of a call that finds its output wiped, its caches cold, over that of the timed calls: in runs of earlier
+    code, where both are long enough to tell."""
+    unseen: float | None = None
+    """Time of a call on data that it has not seen, its output wiped, over that of calls on data that it has; both with
+    warm caches. None where no other data can be made."""
     data: DataEvidence | None = None
     """What the data was after the last sample; None for code without data."""
+
+    def with_changed(self, names: Iterable[str]) -> Evidence:
+        """Return it with these changes of the process, too, each once."""
+        return replace(self, changed=tuple(dict.fromkeys((*self.changed, *names))))

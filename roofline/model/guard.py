@@ -46,9 +46,17 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ),
     (
         "HOIST",
-        "the repeats do the work once: twice the repeats take no longer, or a call on a wiped output does",
+        "the repeats do the work once: twice the repeats take no longer, or a call on data never seen before takes "
+        "more than 1.5 times as long (2 on several threads)",
         (INVALID,),
-        "make each call depend on memory that it writes",
+        "make each call depend on memory that it writes, and do all of its work",
+    ),
+    (
+        "SEEN",
+        "calls on data never seen before take more than 1.25 times as long: work that is remembered, or branches that "
+        "the CPU knows by heart",
+        (DEGRADED,),
+        "let each call do all of its work; let branches not depend on the data, or take more data",
     ),
     (
         "CSE",
@@ -93,6 +101,18 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "write every buffer before it is timed",
     ),
     ("WRONG", "fast because wrong: the result differs from the reference", (REFUSED,), "mend the kernel"),
+    (
+        "COUNTED_TWICE",
+        "more compulsory bytes declared than the arrays have, or more written ones than the output has",
+        (REFUSED, ABOVE_ROOF),
+        "count each distinct byte once; intermediates belong to `own_work`",
+    ),
+    (
+        "DECLARED",
+        "flops of a kernel that is not the suite's own are what its file declares: nobody has counted them",
+        (CAVEAT,),
+        "count them: `count_work`, on the page `adding-a-kernel`",
+    ),
     # the memory system
     (
         "FIRSTTOUCH",
@@ -166,7 +186,7 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("POOL", "the first parallel region makes its threads; later ones do not", (PREVENTED,), "report it"),
     (
         "STATE",
-        "a kernel changed the process: folder, locale, affinity, handling of subnormal numbers, signals",
+        "a kernel, or its file, changed the process: folder, affinity, floating-point modes, timers, limits, threads",
         (DEGRADED,),
         "leave the process as it was; the next kernel gets a new one",
     ),

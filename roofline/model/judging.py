@@ -30,8 +30,8 @@ DISTINCT_SHARE = 0.99
 """Data in which fewer cache lines are different from all others is not what real data is like."""
 FEW_LINES = 16
 """Of fewer lines nothing can be said."""
-DOUBLED = (1.6, 2.6)
-"""Twice the repeats take between these times as long: less, and repeats do not work; more, and something grows."""
+LEAST_DOUBLED = 1.6
+"""Twice the repeats take so many times as long at least, or repeats do not work."""
 DROPPED_SHARE = 0.01
 """More samples dropped because the clock did not move forward."""
 NODES_APART = 0.10
@@ -48,8 +48,17 @@ MOST_BYTE_PER_CYCLE = 256
 """No core moves more: two 512-bit loads and a store, doubled."""
 
 
+DECLARED_MORE = 0.05
+LEAST_BYTES = 4096
+"""Declared bytes beyond the arrays' own by more than a share and a page were counted twice."""
 MOST_WIPED = 2.0
-"""Calls that take so much longer where their output has been wiped do not do their work otherwise."""
+"""Calls that take so much longer where their output has been wiped, in cold caches, do not do their work otherwise."""
+MOST_UNSEEN = 1.5
+"""Calls that take so much longer on data that they have not seen do not do all of their work otherwise."""
+MOST_UNSEEN_SHARED = 2.0
+"""The same of calls on several threads: one that is late delays all, so that single calls vary."""
+DOUBTED_UNSEEN = 1.25
+"""From here on they are doubted."""
 
 
 class Verdict(Value, frozen=True, kw_only=True):
@@ -84,8 +93,8 @@ def verdict_of(evidence: Evidence | None, facts: Circumstances) -> Verdict:
 
 
 def _invalid_process(evidence: Evidence, facts: Circumstances) -> Iterator[str]:
-    once = evidence.doubled is not None and evidence.doubled < DOUBLED[0]
-    if once or (evidence.wiped is not None and evidence.wiped > MOST_WIPED):
+    once = evidence.doubled is not None and evidence.doubled < LEAST_DOUBLED
+    if once or (evidence.wiped or 0.0) > MOST_WIPED or remembers(evidence.unseen, facts.threads):
         yield "HOIST"
     if evidence.throttled_s:
         yield "THROTTLE"
@@ -105,6 +114,8 @@ def _degraded_process(evidence: Evidence, facts: Circumstances) -> Iterator[str]
             yield "STEAL"
         if _taken(evidence.others_s, OTHERS_SHARE * cpu_s):
             yield "BUSY"
+    if (evidence.unseen or 0.0) > DOUBTED_UNSEEN and not remembers(evidence.unseen, facts.threads):
+        yield "SEEN"
     if evidence.clock_steps_back > DROPPED_SHARE * facts.samples or (evidence.suspended_s or 0.0) > TICK_S:
         yield "CLOCKBACK"
     if evidence.collections:
@@ -117,6 +128,11 @@ def _degraded_process(evidence: Evidence, facts: Circumstances) -> Iterator[str]
         yield "UNPINNED"
     if evidence.runnable is not None and evidence.runnable_cpus and evidence.runnable > evidence.runnable_cpus:
         yield "OVERSUB"
+
+
+def remembers(unseen: float | None, threads: int) -> bool:
+    """Return whether calls are so late on data that they have not seen that they do not do all of their work."""
+    return (unseen or 0.0) > (MOST_UNSEEN if threads == 1 else MOST_UNSEEN_SHARED)
 
 
 def _taken(spent_s: float | None, allowed_s: float) -> bool:

@@ -56,7 +56,8 @@ class Measurement(Value, frozen=True, kw_only=True):
     clock_samples_hz: tuple[float, ...] = ()
     """Clock held after each sample, of the first thread."""
     error: float | None = None
-    """Largest scaled difference from the reference."""
+    """Largest difference of an element from the reference, relative to that element or to what its terms add up to
+    without their signs. In runs of earlier code, to the largest element."""
     tolerance: float | None = None
     """What `error` had to stay below."""
     compiled: bool = True

@@ -167,6 +167,8 @@ class Run(Value, frozen=True, kw_only=True):
     """Id of the incomplete run that this one finished."""
     revision: str | None = None
     """Git revision of the working directory, with `+dirty` when it had changes; None outside a checkout."""
+    suite_digest: str | None = None
+    """Hash of the suite's own code that measured; None in runs of versions that did not record it."""
     argv: tuple[str, ...] = ()
     plan: dict[str, Any] = {}
     """What was asked for, by name: mode, budget, threads, dtypes, kernels."""

@@ -10,6 +10,8 @@ from roofline.model.ceilings import Ceiling, Ceilings, ComputeCeiling, level_ord
 from roofline.model.drift import never_settled
 from roofline.model.judging import (
     CLOCK_APART,
+    DECLARED_MORE,
+    LEAST_BYTES,
     MOST_BYTE_PER_CYCLE,
     MOST_FLOP_PER_CYCLE,
     Circumstances,
@@ -26,9 +28,6 @@ FEW_SAMPLES = 6
 """Below so many samples the median has no 95 % interval."""
 UNSTEADY = 0.20
 """A roof beside the kernel that differs by more from the archived one makes the percentage doubtful."""
-DECLARED_MORE = 0.05
-LEAST_BYTES = 4096
-"""Declared bytes beyond the arrays' own by more than a share and a page were counted twice."""
 LEAST_SAMPLE_S = 0.25e-3
 """A kernel's samples should last a millisecond; of one that got faster after its calibration they may be shorter."""
 NOISY_SPREAD = 0.10

@@ -160,6 +160,7 @@ IMPLAUSIBLE = [
     (("id",), "last", "id: found 'last'"),
     (("id",), "20261104-101500-a1b2/../x", "id: found"),
     (("started_utc",), "yesterday", "started_utc: found 'yesterday'"),
+    (("suite_digest",), "<b>", "suite_digest: found '<b>', expected 16 hexadecimal digits, or null"),
     (("started_utc",), "2026-13-01T00:00:00Z", "started_utc: found"),
     (("label",), "\x1b[2Jgone", "label: found '\\x1b[2Jgone'"),
     (("label",), "last~1", "label: found 'last~1'"),

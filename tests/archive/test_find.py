@@ -109,6 +109,8 @@ def test_a_renamed_file_is_found_by_path_only(results: Path) -> None:
 def test_a_saved_run_hides_its_journal(results: Path) -> None:
     Journal(run_at(10), results).close()
     assert find("base", results).suffix == ".json"
+    listed = [entry.path.suffix for entry in runs(results) if entry.id == run_at(10).id]
+    assert listed == [".json"]
 
 
 @pytest.mark.parametrize(

@@ -61,21 +61,22 @@ def test_only_a_run_that_can_be_resumed_is_said_to_be(run: Run) -> None:
     assert "from the start" in own and "bench resume" not in own
 
 
+@pytest.mark.parametrize("second", [(), (signal.SIGTERM,)], ids=["one", "two"])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_signal_between_measuring_and_saving_waits_for_the_file(
-    ask: Ask, tmp_path: Path, few: dict[str, Any], number: signal.Signals, code: int
+def test_signals_between_measuring_and_saving_wait_for_the_file(
+    ask: Ask, tmp_path: Path, few: dict[str, Any], number: signal.Signals, code: int, second: tuple[signal.Signals, ...]
 ) -> None:
-    answer = ask("all", "--results", str(tmp_path), session=Session(launch=Late(few, number)))
+    answer = ask("all", "--results", str(tmp_path), session=Session(launch=Late(few, number, *second)))
     assert answer.code == code
     assert f"error: interrupted by {number.name}\n" in answer.err
     assert load(only_file(tmp_path, "*.json")).complete
     assert {path.suffix for path in tmp_path.glob("*/*")} == {".json"}
 
 
-def test_a_second_signal_between_measuring_and_saving_leaves_the_journal_and_says_how_to_go_on(
+def test_a_third_signal_between_measuring_and_saving_leaves_the_journal_and_says_how_to_go_on(
     ask: Ask, tmp_path: Path, few: dict[str, Any]
 ) -> None:
-    session = Session(launch=Late(few, signal.SIGINT, signal.SIGTERM))
+    session = Session(launch=Late(few, signal.SIGINT, signal.SIGINT, signal.SIGTERM))
     answer = ask("ceilings", "--results", str(tmp_path), session=session)
     assert answer.code == 143
     journal = only_file(tmp_path, "*.part")

@@ -103,3 +103,23 @@ def test_columns_left_out_for_width_are_named_in_one_remark(results: Path) -> No
     assert "spread, seen of Kernels;" in answer.stderr
     assert answer.stderr.count("\n") == 1
     assert bench("show", "last", "-q", "--results", str(results), COLUMNS="80").stderr == ""
+
+
+@pytest.mark.parametrize("columns", ["0", "-1", "wide", ""])
+def test_a_width_that_is_none_changes_nothing(columns: str, results: Path) -> None:
+    plain = bench("list", "runs", "--results", str(results))
+    assert bench("list", "runs", "--results", str(results), COLUMNS=columns).stdout == plain.stdout != ""
+
+
+def test_python_that_strips_docstrings_is_told_of_and_no_kernel_is_blamed() -> None:
+    answer = bench("list", "kernels", PYTHONOPTIMIZE="2")
+    assert answer.returncode == 2
+    assert "Python was told to strip them all: run it without -OO" in answer.stderr
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_a_signal_while_the_process_ends_does_not_change_its_exit_code(number: str) -> None:
+    late = f"import atexit, os, signal; atexit.register(lambda: os.kill(os.getpid(), signal.{number}))"
+    code = f"{late}; import sys; sys.argv[1:] = ['guide', 'nonsense']; from bench.__main__ import run; run()"
+    answer = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
+    assert answer.returncode == 2

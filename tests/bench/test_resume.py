@@ -152,12 +152,14 @@ def test_without_any_run_there_is_nothing_to_resume(ask: Ask, tmp_path: Path) ->
     [
         (lambda tree: tree["machine"].update(cpu_model="Other"), "HOSTSWAP: run .* machine.cpu_model: Other and"),
         (lambda tree: tree["environment"].update(numba="0.1"), "HOSTSWAP: .*environment.numba: 0.1 and"),
+        (lambda tree: tree.update(suite_digest="0" * 16), "another version of this suite .0{16}, this is"),
+        (lambda tree: tree.pop("suite_digest"), "another version of this suite .unknown, this is"),
         (lambda tree: tree["plan"].update(points=["x"]), "planned by another version"),
         (lambda tree: tree["plan"].update(mode="evil"), "planned in a way that this version does not know"),
         (lambda tree: tree["plan"].update(threads="all"), "does not say how it was planned"),
         (lambda tree: tree.update(plan={}), "does not say how it was planned"),
     ],
-    ids=["machine", "numba", "points", "mode", "types", "nothing"],
+    ids=["machine", "numba", "suite", "older suite", "points", "mode", "types", "nothing"],
 )
 def test_another_machine_version_or_plan_is_refused_with_the_reason(
     ask: Ask, tmp_path: Path, edit: Callable[[Any], None], words: str

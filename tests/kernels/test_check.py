@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from roofline.errors import WrongResult
-from roofline.kernels.check import check
+from roofline.errors import UsageError, WrongResult
+from roofline.kernels.check import Expected, check, scaled_error
+from roofline.kernels.kernel import Kernel, kernel
 from roofline.kernels.registry import kernel_named
+from roofline.model.work import Work
 
 TRIAD = kernel_named("stream.triad")
 AXPY = kernel_named("blas.axpy")
@@ -144,3 +146,89 @@ def test_a_kernel_that_returns_nothing_where_a_scalar_is_due_is_refused():
 def test_the_size_can_be_told_apart_from_the_length_of_the_first_array():
     _, tolerance = check(DOT, lambda x, y: np.dot(x, y), arguments_of(DOT), 900, "f64")
     assert tolerance == DOT.tolerance(900, "f64")
+
+
+def rows_of_sums(magnitude: Callable[..., Any] | None) -> Kernel:
+    """Return y = A x with terms of both signs."""
+
+    def product(y, A, x):  # type: ignore[no-untyped-def]
+        """y = A x"""
+        y[:] = A @ x
+
+    return kernel(
+        family="test",
+        work=lambda n, size: Work(
+            flops=2 * n * n, read_bytes=n * n * size, write_bytes=n * size, allocate_bytes=n * size
+        ),
+        arguments=lambda n, dtype, rng: (
+            np.empty(n, dtype),
+            rng.standard_normal((n, n)).astype(dtype),
+            rng.standard_normal(n).astype(dtype),
+        ),
+        reference=lambda y, A, x: (A.astype("f8") @ x.astype("f8")).astype(A.dtype),
+        magnitude=magnitude,
+        compiled=False,
+    )(product)
+
+
+SIGNLESS = rows_of_sums(lambda y, A, x: np.abs(A) @ np.abs(x))
+
+
+def cancelling() -> tuple[np.ndarray, ...]:
+    """Return arguments whose first sum cancels but for a millionth of its terms."""
+    y, A, x = arguments_of(SIGNLESS, 500, "f32")
+    A[0] -= x * (A[0] @ x / (x @ x))
+    return y, A, x
+
+
+@pytest.mark.canary("WRONG")
+@pytest.mark.parametrize("large", [1e8, np.finfo("f8").max])
+def test_one_huge_element_hides_no_other(large: float):
+    def wrong(a, b, c, q):
+        right_triad(a, b, c, q)
+        a[5] *= 1 + 1e-9
+
+    a, b, c, q = arguments_of(TRIAD)
+    b[0] = large
+    check(TRIAD, right_triad, (a, b, c, q), 9, "f64")
+    with pytest.raises(WrongResult, match=r"scaled error 1e-09, .* first at \[5\]"):
+        check(TRIAD, wrong, (a, b, c, q), 9, "f64")
+
+
+@pytest.mark.twin("WRONG")
+def test_a_sum_that_cancels_is_held_against_its_terms():
+    error, tolerance = check(SIGNLESS, SIGNLESS.body, cancelling(), 500, "f32")
+    assert error < tolerance / 10
+
+
+def test_a_sum_that_cancels_beyond_what_its_kernel_declares_says_what_to_declare():
+    with pytest.raises(WrongResult, match=r"if terms of both signs cancel there, declare .*`magnitude`"):
+        check(rows_of_sums(None), SIGNLESS.body, cancelling(), 500, "f32")
+
+
+@pytest.mark.canary("WRONG")
+def test_a_sum_of_both_signs_that_leaves_out_a_hundredth_of_its_terms_is_wrong():
+    def wrong(y, A, x):
+        y[:] = A @ x
+        y[0] = A[0, :-5] @ x[:-5]
+
+    with pytest.raises(WrongResult, match=r"first at \[0\]"):
+        check(SIGNLESS, wrong, cancelling(), 500, "f32")
+
+
+def test_magnitudes_that_let_anything_pass_are_refused():
+    lenient = rows_of_sums(lambda y, A, x: np.full(y.shape, 1e9))
+    with pytest.raises(UsageError, match=r"would pass with an error of .*, expected at most 0\.05"):
+        check(lenient, lenient.body, arguments_of(lenient), 9, "f32")
+
+
+def test_magnitudes_of_another_shape_are_refused():
+    scalar = rows_of_sums(lambda y, A, x: 1.0)
+    with pytest.raises(UsageError, match=r"has the shape \(\), expected that of its result, \(9,\)"):
+        check(scalar, scalar.body, arguments_of(scalar), 9, "f32")
+
+
+def test_zero_is_right_where_zero_is_expected_and_nothing_else_is():
+    assert scaled_error(np.zeros(3), Expected(np.zeros(3))) == 0
+    assert scaled_error(np.array([0, 1e-300]), Expected(np.zeros(2))) == np.inf
+    assert scaled_error(np.array([0, 1e-17]), Expected(np.zeros(2), np.ones(2))) == 1e-17

@@ -16,17 +16,19 @@ import sys
 import time
 from typing import Any
 
+from sealing import Pipe
+
 
 class Side:
     """What one process of a side does."""
 
-    def __init__(self, script: dict[str, Any], side: str, pipe: int) -> None:
+    def __init__(self, script: dict[str, Any], side: str, pipe: Pipe) -> None:
         self.script, self.side, self.pipe = script, side, pipe
         note(script["pids"], str(os.getpid()))
 
     def say(self, message: Any) -> None:
         """Write one message."""
-        os.write(self.pipe, json.dumps(message).encode() + b"\n")
+        self.pipe.say(message)
 
     def play(self, moment: str, kernel: str) -> bool:
         """Do what is written down for a moment; return whether there was anything."""
@@ -44,8 +46,10 @@ class Side:
             return False
         elif verb == "say":
             self.say(argument)
+        elif verb == "forge":
+            self.pipe.forge(argument)
         elif verb == "write":
-            os.write(self.pipe, argument.encode())
+            os.write(self.pipe.descriptor, argument.encode())
         elif verb == "fork":
             if os.fork() == 0:
                 note(self.script["pids"], str(os.getpid()))
@@ -84,7 +88,7 @@ class Side:
                 continue
             sample_s = self.script["times"][kernel][self.side] * made / counted
             timed = {"samples_s": [1.2 * sample_s, sample_s], "roof_samples": [5e10] * 2, "clock_samples_hz": [3e9] * 2}
-            self.say({"record": "timed", "timed": timed})
+            self.say({"record": "timed", "timed": timed, "asked": line.strip()})
 
 
 def note(path: str, line: str) -> None:
@@ -104,7 +108,9 @@ def main() -> None:
     with open(sys.argv[1]) as file:  # noqa: PTH123
         script = json.load(file)
     request = json.loads(sys.stdin.buffer.readline())
-    side = Side(script, sys.argv[2], int(sys.argv[3]))
+    pipe = Pipe(int(sys.argv[3]))
+    pipe.hear_key(sys.stdin.buffer.readline())
+    side = Side(script, sys.argv[2], pipe)
     points = request["plan"]["points"]
     what = "prepare" if request["rehearsed"] else "rehearse"
     note(script["log"], json.dumps([side.side, what, [point["kernel"] for point in points], request["plan"]["files"]]))

@@ -1,10 +1,10 @@
 """A worker that measures nothing: it plays what a test has written down.
 
 Called as `fake_worker.py SCRIPT FD`. SCRIPT is a JSON file: `points`, for each index of a point what it does there
-(a list of [verb, argument]); `startup`, what it does before it has read its request; `pids`, a file that every
-process's id is written to; `places`, one for what each is asked for and where its threads are to stay. Reads one
-request on standard input, speaks the message protocol on FD, and imports only the standard library, so that it
-starts quickly.
+(a list of [verb, argument]), for `early` before the first, and for `compiling` when it only compiles; `startup`, what
+it does before it has read its request; `pids`, a file that every process's id is written to; `places`, one for what
+each is asked for and where its threads are to stay. Reads one request on standard input, speaks the message protocol on
+FD, and imports only the standard library, so that it starts quickly.
 """
 
 from __future__ import annotations
@@ -17,19 +17,27 @@ import time
 from pathlib import Path
 from typing import Any
 
+from sealing import Pipe
 
-def play(acts: list[list[Any]], pipe: int, pids: Path) -> None:
+
+def play(acts: list[list[Any]], pipe: Pipe, pids: Path) -> None:
     """Do what is written down."""
     for verb, argument in acts:
         if verb == "say":
-            os.write(pipe, json.dumps(argument).encode() + b"\n")
+            pipe.say(argument)
+        elif verb == "forge":
+            pipe.forge(argument)
         elif verb == "write":
-            os.write(pipe, argument.encode())
+            os.write(pipe.descriptor, argument.encode())
         elif verb == "die":
             os.kill(os.getpid(), getattr(signal, argument))
         elif verb == "die with a cache":
             if "NUMBA_CACHE_DIR" in os.environ:
                 os.kill(os.getpid(), getattr(signal, argument))
+        elif verb == "note variables":
+            path, names = argument
+            with Path(path).open("a") as file:
+                file.write(json.dumps([os.environ.get(name) for name in names]) + "\n")
         elif verb == "exit":
             print("one line\nthe last line of the worker", file=sys.stderr, flush=True)
             os._exit(argument)
@@ -44,7 +52,8 @@ def play(acts: list[list[Any]], pipe: int, pids: Path) -> None:
         elif verb == "fork":
             child = os.fork()
             if child == 0:
-                os.close(pipe)
+                if argument != "with the pipe":
+                    os.close(pipe.descriptor)
                 time.sleep(600)
                 os._exit(0)
             note(child, pids)
@@ -55,7 +64,7 @@ def play(acts: list[list[Any]], pipe: int, pids: Path) -> None:
                 os.setsid()
                 child = os.fork()
                 if child == 0:
-                    os.close(pipe)
+                    os.close(pipe.descriptor)
                     if argument == "with nothing in its environment":
                         os.execve("/bin/sleep", ["sleep", "600"], {})
                     time.sleep(600)
@@ -71,7 +80,7 @@ def play(acts: list[list[Any]], pipe: int, pids: Path) -> None:
                 first.touch()
                 play([argument], pipe, pids)
         elif verb == "close":
-            os.close(pipe)
+            os.close(pipe.descriptor)
         else:
             raise ValueError(verb)
 
@@ -85,18 +94,21 @@ def note(pid: int, pids: Path) -> None:
 def main() -> None:
     """Serve one request."""
     script = json.loads(Path(sys.argv[1]).read_text())
-    pipe = int(sys.argv[2])
+    pipe = Pipe(int(sys.argv[2]))
     pids = Path(script["pids"])
     note(os.getpid(), pids)
     play(script["startup"], pipe, pids)
     request = json.loads(sys.stdin.buffer.readline())
+    pipe.hear_key(sys.stdin.buffer.readline())
     with Path(script["places"]).open("a") as file:
         file.write(f"{'measures' if request['compile_only'] is None else 'compiles'} {os.environ.get('OMP_PLACES')}\n")
     if request["compile_only"] is None:
-        for index in range(request["first"], len(request["plan"]["points"])):
+        play(script["points"].get("early", []), pipe, pids)
+        for index in range(request["first"], request["end"]):
             play([["say", {"record": "began", "index": index}]], pipe, pids)
             play(script["points"][str(index)], pipe, pids)
     else:
+        play(script["points"].get("compiling", []), pipe, pids)
         for number in range(len(request["compile_only"])):
             (Path(request["claims_folder"]) / f"{number}.done").touch()
     play([["say", {"record": "finished"}]], pipe, pids)

@@ -75,7 +75,7 @@ class FakeWorkers:
         """At each of `points` points they say its record, until told otherwise."""
         self.folder = folder
         self.plan = plan_of(points)
-        self.acts: dict[int, list[Act]] = {number: [say(number)] for number in range(points)}
+        self.acts: dict[int | str, list[Act]] = {number: [say(number)] for number in range(points)}
         self.startup: list[Act] = []
 
     @property

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from fakes import FakeWorkers, empty_run
 
-from roofline.measurement.launch import Progress, launch
+from roofline.measurement.launch import launch
+from roofline.measurement.progress import Progress
 from roofline.model.run import Record, Run
 
 

@@ -13,8 +13,8 @@ from fakes import still_running
 from sample_host import sample_environment, sample_machine
 
 from roofline.measurement.duel import Duel, Program
-from roofline.measurement.launch import Progress
 from roofline.measurement.plan import KernelPoint, Plan
+from roofline.measurement.progress import Progress
 from roofline.model.trial import Profile, Side, Trial
 
 CONTROL = KernelPoint(kernel="control", dtype="f64", threads=1, n=100)

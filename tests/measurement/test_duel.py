@@ -9,6 +9,7 @@ import pytest
 from sides import REPEATS, SHORT, Sides, found
 
 from roofline.errors import NotComparable
+from roofline.measurement.plan import KernelPoint
 from roofline.model.trial import STRETCH, Profile
 
 A, B = (f"{kernel} n=100 f64 ×1" for kernel in "ab")
@@ -154,9 +155,11 @@ def test_sides_that_share_a_code_cache_rehearse_one_after_the_other(sides: Sides
 
 
 def test_a_size_that_differs_is_not_compared(sides: Sides) -> None:
+    sides.points = (KernelPoint(kernel="a", dtype="f64", threads=1, level="L2"), sides.points[1])
     sides.kernels["a"]["head"] = {"n": 99}
     trial = sides.duel().fought()
-    assert [(failure.point, failure.side, failure.kind) for failure in trial.failures] == [(A, "", "skipped")]
+    assert [(failure.side, failure.kind) for failure in trial.failures] == [("", "skipped")]
+    assert trial.failures[0].point == "a in L2 f64 ×1"
     assert "its size is 100 on the one side and 99 on the other" in trial.failures[0].message
     assert [point.name for point in trial.points] == [B, SAME, SLOWER]
 

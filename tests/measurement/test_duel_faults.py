@@ -84,6 +84,8 @@ NONSENSE: list[Any] = [
     ["say", {"record": "timed", "timed": {"samples_s": [0.0]}}],
     ["say", {"record": "timed", "timed": {"samples_s": [-1.0]}}],
     ["say", {"record": "timed", "timed": {"samples_s": [1.0], "roof_samples": [0.0, 1e9]}}],
+    ["say", {"record": "timed", "timed": {"samples_s": [1.0]}, "asked": "1 30 3"}],
+    ["forge", {"record": "timed", "timed": {"samples_s": [1.0]}}],
     ["say", {"record": "finished"}],
     ["say", {"record": "rehearsed", "rehearsed": {"kernel": "a", "n": 5}}],
 ]
@@ -105,9 +107,11 @@ def test_nonsense_instead_of_a_time_costs_the_point(act: list[Any], sides: Sides
         ["say", TIMED],
         ["say", {"record": "began", "index": 99}],
         ["say", {"record": "began", "index": -1}],
+        ["say", {"record": "ready"}],
+        ["forge", {"record": "ready"}],
         ["write", "x" * 5000 + "\n"],
     ],
-    ids=["a time", "a place beyond", "a place before", "no message"],
+    ids=["a time", "a place beyond", "a place before", "ready too early", "no seal", "no message"],
 )
 def test_nonsense_while_getting_ready_costs_the_point(act: list[Any], sides: Sides) -> None:
     sides.acts["head ready a"] = act
@@ -120,11 +124,13 @@ def test_nonsense_while_getting_ready_costs_the_point(act: list[Any], sides: Sid
     "act",
     [
         ["say", {"record": "rehearsed", "rehearsed": {"kernel": "b", "n": 100, "repeats": 1}}],
+        ["say", {"record": "rehearsed", "rehearsed": {"kernel": "a", "n": 7, "repeats": 1}}],
+        ["forge", {"record": "rehearsed", "rehearsed": {"kernel": "a", "n": 100, "repeats": 1}}],
         ["say", {"record": "ready"}],
         ["say", TIMED],
         ["write", "\0\n"],
     ],
-    ids=["another kernel", "ready", "a time", "no message"],
+    ids=["another kernel", "another size", "no seal", "ready", "a time", "no message"],
 )
 def test_nonsense_while_rehearsing_costs_the_point(act: list[Any], sides: Sides) -> None:
     sides.acts["base rehearse a"] = act

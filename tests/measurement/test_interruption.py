@@ -48,11 +48,21 @@ def test_the_first_signal_waits_until_what_holds_it_is_done() -> None:
     assert done == ["saved"]
 
 
-def test_a_second_signal_does_not_wait() -> None:
+def test_a_second_signal_changes_nothing_and_the_first_is_what_ends_the_run() -> None:
     done = []
-    with interruptible() as signals, pytest.raises(Interruption, match="SIGINT"), signals.held():
+    with interruptible() as signals, pytest.raises(Interruption, match="SIGTERM"), signals.held():
         come(signal.SIGTERM)
         come(signal.SIGINT)
+        done.append("saved")
+    assert done == ["saved"]
+
+
+def test_a_third_signal_does_not_wait() -> None:
+    done = []
+    with interruptible() as signals, pytest.raises(Interruption, match="SIGHUP"), signals.held():
+        come(signal.SIGTERM)
+        come(signal.SIGTERM)
+        come(signal.SIGHUP)
         done.append("saved")
     assert done == []
 

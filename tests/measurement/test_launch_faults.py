@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fakes import FakeWorkers, say
 from launched import Launched
+from msgspec.structs import replace
+
+from roofline.errors import MeasurementError
+from roofline.measurement.plan import KernelPoint
 
 POINTS = 4
 
@@ -22,7 +27,7 @@ def test_what_was_said_before_a_crash_is_kept_even_in_half_a_line(workers: FakeW
 
 def test_a_worker_that_hangs_is_killed_though_it_ignores_signals(workers: FakeWorkers) -> None:
     workers.acts[1] = [["ignore", "SIGTERM"], ["ignore", "SIGINT"], ["sleep", 600]]
-    launched = Launched(workers, patience_s=2.0)
+    launched = Launched(workers, patience_s=0.5)
     assert launched.measured == ["op0", "op2", "op3"]
     assert launched.failed == [("hung", "scalar op1 f64 ×1")]
     assert launched.run.failures[0].message.startswith("the worker said nothing for ")
@@ -35,6 +40,35 @@ def test_children_of_a_worker_do_not_outlive_it(workers: FakeWorkers) -> None:
     launched = Launched(workers)
     assert launched.measured == ["op0", "op2", "op3"]
     assert len(workers.pids()) >= 4
+    assert workers.left() == []
+
+
+def test_a_kernel_that_hangs_when_it_is_compiled_is_waited_for_once(workers: FakeWorkers, tmp_path: Path) -> None:
+    kernel = KernelPoint(kernel="k.hangs", dtype="f64", threads=1, n=100)
+    points = workers.plan.points
+    workers.plan = replace(workers.plan, points=(points[0], kernel, points[2], replace(kernel, n=200)))
+    workers.acts["compiling"] = [["say", {"record": "began", "index": 1}], ["sleep", 600]]
+    workers.acts[1] = workers.acts[3] = [["replace", [str(tmp_path / "tried"), "again"]], ["sleep", 600]]
+    launched = Launched(workers, patience_s=0.5)
+    assert launched.measured == ["op0", "op2"]
+    assert launched.failed == [("hung", "k.hangs n=100 f64 ×1"), ("hung", "k.hangs n=200 f64 ×1")]
+    assert "when its code was compiled and tried" in launched.run.failures[0].message
+    assert not (tmp_path / "tried").exists()
+
+
+@pytest.mark.parametrize("tells", [True, False], ids=["the system tells", "the system does not tell"])
+def test_a_crash_is_noticed_at_once_though_a_child_keeps_the_pipe_open(
+    workers: FakeWorkers, tells: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not tells:
+        monkeypatch.setattr("roofline.measurement.process._watch_of", lambda pid: None)
+    workers.acts[1] = [["fork", "with the pipe"], say(1), ["die", "SIGABRT"]]
+    started_s = time.monotonic()
+    launched = Launched(workers, patience_s=600.0)
+    assert time.monotonic() - started_s < 60
+    assert launched.measured == ["op0", "op1", "op2", "op3"]  # what it had said before is heard
+    assert launched.failed == [("crashed", "scalar op1 f64 ×1")]
+    assert "died of SIGABRT" in launched.run.failures[0].message
     assert workers.left() == []
 
 
@@ -57,21 +91,35 @@ def test_a_child_that_the_launcher_has_had_before_is_no_stray(workers: FakeWorke
         own.kill()
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        {"record": "finished"},
-        {"record": "began", "index": 10**8},
-        {"record": "began", "index": -1},
-        {"record": "began", "index": 0},
-    ],
-)
-def test_what_a_kernel_forges_on_the_pipe_costs_only_its_point(workers: FakeWorkers, said: dict[str, Any]) -> None:
+FORGED = [{"record": "finished"}, {"record": "restart"}, *({"record": "began", "index": k} for k in (10**8, -1, 0, 3))]
+
+
+@pytest.mark.parametrize("said", [*FORGED, say(3)[1], {"record": "ready"}], ids=str)
+def test_what_a_kernel_says_for_its_worker_costs_only_its_point(workers: FakeWorkers, said: dict[str, Any]) -> None:
     workers.acts[1] = [["say", said], ["sleep", 600]]
     launched = Launched(workers)
     assert launched.measured == ["op0", "op2", "op3"]
     assert launched.failed == [("crashed", "scalar op1 f64 ×1")]
     assert "said what is not true" in launched.run.failures[0].message
+
+
+@pytest.mark.parametrize("said", [say(1)[1], {"record": "finished"}], ids=["its own record", "the end"])
+def test_what_a_kernel_writes_to_the_pipe_has_no_seal(workers: FakeWorkers, said: dict[str, Any]) -> None:
+    workers.acts[1] = [["forge", said], ["sleep", 600]]
+    launched = Launched(workers)
+    assert launched.measured == ["op0", "op2", "op3"]
+    assert launched.failed == [("crashed", "scalar op1 f64 ×1")]
+    assert "kernels write to no pipe" in launched.run.failures[0].message
+
+
+@pytest.mark.parametrize("verb", ["say early", "forge early"])
+def test_a_worker_that_asks_to_be_replaced_before_it_begins_is_not_replaced_for_ever(
+    workers: FakeWorkers, verb: str
+) -> None:
+    workers.acts["early"] = [[verb.split()[0], {"record": "restart"}]]
+    with pytest.raises(MeasurementError, match=r"said what is no.* before it began"):
+        Launched(workers)
+    assert len(workers.pids()) <= 1 + 2  # one that compiles, one with the cache, one without
 
 
 def killed_for_memory(tmp_path: Path, before: int, after: int) -> tuple[list[list[object]], Path]:

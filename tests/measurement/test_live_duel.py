@@ -34,7 +34,10 @@ def NAME(out, x):
 """
 SIDE = (sys.executable, "-m", "roofline.measurement.side")
 SUM = "out[:] = x + x"
-POINT, WRONG = (KernelPoint(kernel=kernel, dtype="f64", threads=1, n=1000) for kernel in ("mine.twice", "mine.wrong"))
+LAZY_SUM = "for _ in range(50 if out[-1] != x[-1] + x[-1] else 1): out[:] = x + x"
+POINT, WRONG, LAZY = (
+    KernelPoint(kernel=f"mine.{name}", dtype="f64", threads=1, n=1000) for name in ("twice", "wrong", "lazy")
+)
 ROOF = ComputeCeiling(
     isa="scalar", dtype="f64", op="fma", threads=1, flop_per_s=1e10, flop_per_cycle=4.0, clock_hz=2.5e9, chains=8,
     audited=True,
@@ -50,7 +53,7 @@ def program(file: Path, **bodies: str) -> Program:
 
 @pytest.fixture
 def duel(tmp_path: Path) -> Duel:
-    """The same sum once and four times over, and one that is wrong on one side."""
+    """The same sum once and four times over, and one that is wrong on one side, and one that finds its work done."""
     machine, cpus = read_machine(), usable_cpus()
     trial = Trial(
         id="20261203-090000-a1b2",
@@ -65,13 +68,13 @@ def duel(tmp_path: Path) -> Duel:
     )
     plan = Plan(
         mode="quick", budget_s=1.0, threads=(1,), cpus=cpus[:1], dtypes=("f64",), isas=("scalar",),
-        points=(POINT, WRONG), memory_budget_bytes=memory_budget_bytes(),
+        points=(POINT, WRONG, LAZY), memory_budget_bytes=memory_budget_bytes(),
     )  # fmt: skip
     return Duel(
         trial=trial,
         plan=plan,
-        base=program(tmp_path / "old.py", twice=SUM, wrong=SUM),
-        head=program(tmp_path / "new.py", twice="\n    ".join([SUM] * 4), wrong=f"{SUM} + x"),
+        base=program(tmp_path / "old.py", twice=SUM, wrong=SUM, lazy=SUM),
+        head=program(tmp_path / "new.py", twice="\n    ".join([SUM] * 4), wrong=f"{SUM} + x", lazy=LAZY_SUM),
         control=KernelPoint(kernel="stream.triad", dtype="f64", threads=1, n=512),
         choose=lambda grown: [point.name for point in grown.points],
         keep=lambda grown: None,
@@ -82,8 +85,10 @@ def duel(tmp_path: Path) -> Duel:
 def test_two_files_are_timed_in_pairs_between_probes_of_their_roof(duel: Duel, tmp_path: Path) -> None:
     trial = duel.fought()
     assert trial.complete
-    (failure,) = trial.failures
-    assert (failure.point, failure.side, failure.kind) == (WRONG.name, "head", "wrong")
+    wrong, lazy = trial.failures
+    assert (wrong.point, wrong.side, wrong.kind) == (WRONG.name, "head", "wrong")
+    assert (lazy.point, lazy.side, lazy.kind) == (LAZY.name, "head", "wrong")
+    assert "HOIST" in lazy.message
     assert [point.control for point in trial.points] == ["", "same", "slower"]
     own, same, _ = trial.points
     assert own.base.digest != own.head.digest

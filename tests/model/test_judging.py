@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from roofline.model.evidence import DataEvidence, Evidence
 from roofline.model.judging import Circumstances, Verdict, aliases, is_too_short, notes_on, verdict_of
@@ -32,10 +33,28 @@ def verdict(data: dict[str, Any] | None = None, **process: Any) -> Verdict:
     return verdict_of(Evidence(**{**QUIET, **process}, data=DataEvidence(**{**SOUND, **(data or {})})), FACTS)
 
 
-@pytest.mark.twin("HOIST", "THROTTLE", "FAULT", "STEAL", "BUSY", "CLOCKBACK", "GC", "JIT", "UNPINNED", "OVERSUB")
+@pytest.mark.twin(
+    "HOIST", "SEEN", "THROTTLE", "FAULT", "STEAL", "BUSY", "CLOCKBACK", "GC", "JIT", "UNPINNED", "OVERSUB"
+)
 @pytest.mark.twin("DENORM", "NONFINITE", "ZERODATA", "ZEROPAGE", "ALIAS4K")
 def test_quiet_evidence_of_sound_data_accuses_nobody() -> None:
     assert verdict() == Verdict()
+
+
+@pytest.mark.canary("HOIST", "SEEN")
+@pytest.mark.twin("HOIST", "SEEN")
+@pytest.mark.parametrize(
+    ("threads", "unseen", "found"),
+    [
+        (1, 1.2, Verdict()),
+        (1, 1.3, Verdict(degraded=("SEEN",))),
+        (1, 1.6, Verdict(invalid=("HOIST",))),
+        (2, 1.6, Verdict(degraded=("SEEN",))),
+        (2, 2.1, Verdict(invalid=("HOIST",))),
+    ],
+)
+def test_calls_that_are_late_on_new_data_are_doubted_then_refused(threads: int, unseen: float, found: Verdict) -> None:
+    assert verdict_of(Evidence(unseen=unseen), replace(FACTS, threads=threads)) == found
 
 
 def test_what_is_unknown_accuses_nobody() -> None:
@@ -49,6 +68,7 @@ def test_what_is_unknown_accuses_nobody() -> None:
     [
         ("HOIST", {"doubled": 1.02}, {}),
         ("HOIST", {"wiped": 2.1}, {}),
+        ("HOIST", {"unseen": 2.1}, {}),
         ("THROTTLE", {"throttled_s": 0.0007}, {}),
         ("FAULT", {"minor_faults": 10 * 1000}, {}),
         ("FAULT", {"major_faults": 10 * 1000}, {}),
@@ -66,7 +86,7 @@ def test_a_number_that_is_not_what_it_claims_is_invalid(
     assert verdict(data, **process) == Verdict(invalid=(code,))
 
 
-@pytest.mark.canary("FAULT", "STEAL", "BUSY", "CLOCKBACK", "GC", "JIT", "UNPINNED", "OVERSUB", "ALIAS4K")
+@pytest.mark.canary("FAULT", "STEAL", "BUSY", "CLOCKBACK", "GC", "JIT", "UNPINNED", "OVERSUB", "ALIAS4K", "SEEN")
 @pytest.mark.parametrize(
     ("code", "process", "data"),
     [
@@ -80,6 +100,7 @@ def test_a_number_that_is_not_what_it_claims_is_invalid(
         ("UNPINNED", {"cpus": (0, 0)}, {}),
         ("OVERSUB", {"runnable": 9, "runnable_cpus": 2}, {}),
         ("ALIAS4K", {}, {"offsets_bytes": (0, 64)}),
+        ("SEEN", {"unseen": 1.3}, {}),
     ],
 )
 def test_a_number_with_a_doubt_is_degraded(code: str, process: dict[str, Any], data: dict[str, Any]) -> None:
@@ -93,6 +114,7 @@ def test_a_number_with_a_doubt_is_degraded(code: str, process: dict[str, Any], d
         {"interval_s": 0.05, "others_s": 0.03},
         {"doubled": 1.9},
         {"wiped": 1.9},
+        {"unseen": 1.2},
         {"doubled": 3.5},  # an interrupt in the longer one
         {"suspended_s": 1e-4},
         {"runnable": 2, "runnable_cpus": 2},

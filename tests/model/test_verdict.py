@@ -60,7 +60,7 @@ def test_more_bytes_than_the_level_delivers_mean_a_nearer_level() -> None:
     assert (verdict.status, verdict.status_codes) == ("above_roof", ("NEARER_LEVEL",))
 
 
-@pytest.mark.canary("ABOVE")
+@pytest.mark.canary("ABOVE", "COUNTED_TWICE")
 def test_bytes_declared_twice_are_named_before_the_level_is_accused() -> None:
     honest = Evidence(data=DataEvidence(array_bytes=MOVES.footprint_bytes))
     assert above(replace(measured(0.1, MOVES), evidence=honest)) == "NEARER_LEVEL"
