@@ -13,8 +13,8 @@ from bench.cli.verb import Verb
 
 
 @click.command("ceilings", cls=Verb)
-@measuring_options
 @click.option("--isa", "isas", metavar="NAME,...", help="Instruction sets; by default every one that the host has.")
+@measuring_options
 @click.pass_obj
 def command(session: Session, /, mode: str | None, **options: Any) -> int:
     """Measure only the roof.

@@ -22,7 +22,7 @@ from roofline.host import read_machine
 from roofline.model.run import Run
 from roofline.plotting.history_table import history_tables
 
-FORMATS = (".svg", ".png")
+ENDINGS = (".svg", ".png", ".pdf")
 
 
 @click.command("history", cls=Verb)
@@ -33,7 +33,7 @@ FORMATS = (".svg", ".png")
 @click.option("--metric", type=click.Choice(list(METRICS)), default="percent_of_roof", show_default=True)
 @click.option("--plot", is_flag=True, help="Also draw it, one panel for each kernel, and print the names of the files.")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Where to draw it: a .svg or .png."
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Where to draw it: a .svg, .png or .pdf."
 )
 @style_options
 @click.pass_obj
@@ -52,8 +52,8 @@ def command(
     A PATTERN is a kernel or a family, with * and ?, and a filter in brackets: 'gemm.*[f64, threads=1]'. Change points
     are hints where to look, no verdicts: `compare` and `gate` give these.
     """
-    if output is not None and output.suffix not in FORMATS:
-        raise UsageError(f"-o {str(output)!r} has no ending that can be drawn, expected .svg or .png")
+    if output is not None and output.suffix not in ENDINGS:
+        raise UsageError(f"-o {str(output)!r} has no ending that can be drawn, expected .svg, .png or .pdf")
     wanted = [parse_points(pattern) for pattern in patterns]
     key = _machine(session, machine)
     history = history_of(_runs(session, key), metric, wanted)
@@ -121,6 +121,6 @@ def _runs(session: Session, key: str) -> list[Run]:
 def _drawn(history: History, key: str, target: Path) -> list[Path]:
     from roofline.plotting.figure import save_history  # loads Matplotlib
 
-    formats = (target.suffix[1:],) if target.suffix in FORMATS else ("svg", "png")
-    stem = target.with_suffix("") if target.suffix in FORMATS else target
+    formats = (target.suffix[1:],) if target.suffix in ENDINGS else ("svg", "png")
+    stem = target.with_suffix("") if target.suffix in ENDINGS else target
     return save_history(history, key, stem, formats)

@@ -27,7 +27,6 @@ SPARE = {
     "improves": 4,
     "parallel": 5,
     "levels": 6,
-    "fastmath": 7,
     "needs": 1,
     "label": 1,
     "machine": 2,
@@ -35,7 +34,7 @@ SPARE = {
 }
 """What goes first where the terminal is narrow, the highest first; `started_utc` is also in the id of a run."""
 JSON_ONLY = frozenset(
-    {"family", "compiled", "serial", "dtypes", "sizes", "tiles", "own_work", "digest"}
+    {"family", "compiled", "serial", "fastmath", "dtypes", "sizes", "tiles", "own_work", "digest"}
     | {"path", "covered_by", "complete", "reason", "error"}
 )
 """What a table has no room for, and a program may want."""
@@ -54,7 +53,7 @@ def command(session: Session, /, kind: str, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
     elif facts:
-        session.show([table_of(TITLES[kind], [IN_WORDS.get(kind, dict)(fact) for fact in facts])])
+        session.show([table_of(TITLES[kind], [IN_WORDS[kind](fact) for fact in facts])])
     else:
         session.note(f"no {kind}: {session.results} holds none yet; measure one with: python -m bench all --quick")
 
@@ -138,7 +137,12 @@ def run_in_words(fact: dict[str, Any]) -> dict[str, Any]:
     return {**fact, "mode": fact["mode"] or "-", "state": state}
 
 
-IN_WORDS = {"isas": isa_in_words, "runs": run_in_words}
+def kernel_in_words(fact: dict[str, Any]) -> dict[str, Any]:
+    """Return what the table of kernels tells of one: it improves a form of its own family, which needs no naming."""
+    return {**fact, "improves": fact["improves"] and fact["improves"].rpartition(".")[2]}
+
+
+IN_WORDS = {"kernels": kernel_in_words, "isas": isa_in_words, "runs": run_in_words}
 """How a table tells a fact that `--json` gives in parts."""
 
 

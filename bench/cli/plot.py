@@ -24,7 +24,8 @@ from roofline.plotting.ladder_text import heading, sentences
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A .svg or .png, or a name without ending for both; by default the run's, with what is chosen (-f32-1t).",
+    help="A .svg, .png or .pdf, or a name without ending for the first two; by default the run's, with what is chosen "
+    "(-f32-1t).",
 )
 @click.option("--dtype", metavar="T", help="Element type to draw.")
 @click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Thread count to draw.")
@@ -46,13 +47,13 @@ def command(
     By default of the last. Prints the names of the files drawn, one a line. With --ladder: the improvements of one
     family, step by step; an empty line and one sentence for each step follow the names.
     """
-    from roofline.plotting.figure import FORMATS, save_figure, save_ladders  # loads Matplotlib
+    from roofline.plotting.figure import ENDINGS, FORMATS, save_figure, save_ladders  # loads Matplotlib
 
     if output is not None and (not output.name or output.name == "-" or output.is_dir()):
         raise UsageError(f"-o {str(output)!r} is no name of a file; give one, as picture.svg")
-    if output is not None and output.suffix and output.suffix[1:] not in FORMATS:
-        possible = " or ".join(f".{ending}" for ending in FORMATS)
-        raise UsageError(f"-o {output} ends in {output.suffix}, expected {possible}, or no ending for both")
+    if output is not None and output.suffix and output.suffix[1:] not in ENDINGS:
+        possible = ", ".join(f".{ending}" for ending in ENDINGS)
+        raise UsageError(f"-o {output} ends in {output.suffix}, expected {possible}, or no ending for .svg and .png")
     if size is not None and family is None:
         raise UsageError("--size chooses the problem size of a ladder; give --ladder FAMILY too")
     path = find(name, session.results)

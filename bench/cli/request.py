@@ -57,6 +57,7 @@ class Request:
 
 def measuring_options(function: Function) -> Function:
     """Add the options of every measuring verb to a command; they arrive as the fields of a Request."""
+    function = locking_options(function)  # first, so that help lists it last
     for option in reversed(
         (
             click.option("--quick", "mode", flag_value="quick", help="Fewer points and less time for each."),
@@ -89,7 +90,7 @@ def measuring_options(function: Function) -> Function:
         )
     ):
         function = option(function)
-    return locking_options(function)
+    return function
 
 
 def locking_options(function: Function) -> Function:

@@ -14,13 +14,13 @@ from bench.cli.verb import Verb
 
 @click.command("run", cls=Verb)
 @click.argument("words", metavar="[PATTERN | FILE.py]...", nargs=-1)
-@measuring_options
 @click.option(
     "--size",
     "sizes",
     metavar="N,...",
-    help="Problem sizes n, as the kernels' docstrings define them; by default theirs.",
+    help="Problem sizes n, by default each kernel's own; `guide families` says what n is.",
 )
+@measuring_options
 @click.pass_obj
 def command(session: Session, /, words: tuple[str, ...], mode: str | None, **options: Any) -> int:
     """Measure only kernels, each under its own ceiling.

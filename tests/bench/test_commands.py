@@ -58,7 +58,7 @@ def test_a_command_answers_on_stdout(ask: Ask, results: Path, line: str, code: i
         ("plot last -o -", 2, ["'-'", "no name of a file"]),
         ("plot last -o /", 2, ["'/'", "no name of a file"]),
         ("all --wait nan", 2, ["nan", "--wait"]),
-        ("plot last -o a.pdf", 2, ["a.pdf", ".svg or .png"]),
+        ("plot last -o a.gif", 2, ["a.gif", ".svg, .png, .pdf"]),
         ("list nothing", 2, ["nothing", "kernels"]),
         ("guide methd", 2, ["unknown page 'methd'", "did you mean 'method'"]),
         ("completion tcsh", 2, ["tcsh", "bash"]),
@@ -165,6 +165,15 @@ def test_plot_writes_beside_the_name_that_is_given(ask: Ask, few_results: Path, 
     assert answer.code == 0
     assert answer.out.split() == [str(tmp_path / "picture.svg"), str(tmp_path / "picture.png")]
     assert (tmp_path / "picture.svg").read_text().startswith("<?xml")
+
+
+def test_plot_to_a_pdf_writes_only_that_and_the_same_again(ask: Ask, few_results: Path, tmp_path: Path) -> None:
+    written = []
+    for name in ("one.pdf", "two.pdf"):
+        answer = ask("plot", "last", "--results", str(few_results), "-o", str(tmp_path / name))
+        assert answer.out.split() == [str(tmp_path / name)]
+        written.append((tmp_path / name).read_bytes())
+    assert written[0].startswith(b"%PDF-") and written[0] == written[1]
 
 
 def test_plot_to_a_png_writes_only_that(ask: Ask, few_results: Path, tmp_path: Path) -> None:

@@ -24,6 +24,11 @@ from roofline.plotting.text import elided
 from roofline.units import giga
 
 FORMATS = ("svg", "png")
+"""What a figure is written as by default."""
+ENDINGS = (*FORMATS, "pdf")
+"""What it can be written as when asked for."""
+_UNDATED: dict[str, dict[str, None]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+"""Without the time of writing the same run gives the same bytes."""
 PLOT_LEFT_PX = 50.0
 PLOT_WIDTH_PX = style.WIDTH_PX - PLOT_LEFT_PX - style.MARGIN_PX
 HEAD_PX = 48.0
@@ -68,9 +73,8 @@ def write_files(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path
     paths = [stem.with_name(f"{stem.name}.{suffix}") for suffix in formats]
     with style.default_style():
         for path in paths:
-            metadata = {"Date": None} if path.suffix == ".svg" else {}
             try:
-                figure.savefig(path, dpi=style.SAVED_DPI, metadata=metadata)
+                figure.savefig(path, dpi=style.SAVED_DPI, metadata=_UNDATED.get(path.suffix, {}))
             except OSError as error:
                 raise ResultsError(f"cannot write {path}: {error.strerror}; choose another folder") from error
     return paths
