@@ -9,14 +9,19 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from roofline.archive.ceiling_claims import own_claims
+from roofline.archive.conditions import condition_defects, future_defects, machine_claims, time_defects
 from roofline.archive.disk import read_bytes
 from roofline.archive.document import from_tree, json_arrays
+from roofline.archive.migration import later_fields
 from roofline.archive.plausibility import run_defects
+from roofline.archive.proofs import is_proved, proof_defects, register_defects, repeated_samples
 from roofline.archive.store import load
 from roofline.archive.tree import Defect, parse, shown
 from roofline.model.final import rejudged
@@ -46,19 +51,24 @@ class Verification(Value, frozen=True, kw_only=True):
     """What holds, and is no sound result: the run is incomplete, points are invalid or above their roof."""
 
 
-def verify(path: Path) -> Verification:
-    """Read one run file, or journal, and check it. Raises ArchiveError for what cannot be read at all."""
+def verify(path: Path, now: datetime | None = None) -> Verification:
+    """Read one run file, or journal, and check it; `now` is by default the clock's.
+
+    Raises ArchiveError for what cannot be read at all.
+    """
     if path.name.endswith(".part"):
         run, tree = load(path), {}
     else:
         tree = parse(read_bytes(path), str(path))
         run = from_tree(tree, str(path))
-    checks = _Checks(run, tree)
+    checks = _Checks(run, tree, now or datetime.now(UTC))
     defects = tuple(checks.defects())
     return Verification(source=str(path), numbers=checks.numbers, defects=defects, doubts=tuple(_doubts(run)))
 
 
 def _doubts(run: Run) -> Iterator[str]:
+    if not is_proved(run):
+        yield "no evidence beside any sample: an older version kept none, so that what was left out cannot be told"
     if not run.complete:
         yield f"the run is incomplete: {run.reason or 'reason unknown'}"
     for status in ("invalid", "above_roof", "failed"):
@@ -72,8 +82,9 @@ def _doubts(run: Run) -> Iterator[str]:
 class _Checks:
     """The checks of one run, which count the numbers that they derive."""
 
-    def __init__(self, run: Run, tree: Any) -> None:
+    def __init__(self, run: Run, tree: Any, now: datetime) -> None:
         self.run = run
+        self.now = now
         self.tree = tree if isinstance(tree, dict) else {}
         self.final = rejudged(run)
         self.numbers = 0
@@ -87,6 +98,7 @@ class _Checks:
         yield from self._ladders()
         yield from self._plan()
         yield from self._header()
+        yield from self._claims()
         stored = self.tree.get("grade")
         if stored is None and self.tree and self.judges:
             yield Defect("grade", "nothing", "the grade, which every run of this schema has")
@@ -151,8 +163,7 @@ class _Checks:
         if measurement.ceiling and len(measurement.roof_samples) != len(measurement.samples_s) + 1:
             found = f"{len(measurement.roof_samples)} samples"
             yield Defect(f"{path}.roof_samples", found, f"{len(measurement.samples_s) + 1}, one around each sample")
-        others = any(other.evidence is not None for other in self.run.measurements)
-        for name in ("error", "tolerance", *(("evidence",) if others else ())):
+        for name in ("error", "tolerance"):
             if getattr(measurement, name) is None:
                 yield Defect(f"{path}.{name}", "nothing", "what was found beside the samples, as of the others")
         interval_s = measurement.evidence.interval_s if measurement.evidence else None
@@ -163,11 +174,8 @@ class _Checks:
 
     def _header(self) -> Iterator[Defect]:
         run = self.run
-        ceilings = self.tree.get("ceilings")
-        kinds = ceilings.values() if isinstance(ceilings, dict) else ()
-        stored = [ceiling for kind in kinds if isinstance(kind, list) for ceiling in kind]
-        if not self.judges and any(isinstance(ceiling, dict) and "launches" in ceiling for ceiling in stored):
-            yield Defect("schema", shown(self.tree.get("schema")), "2, as ceilings have launches")
+        if not self.judges and (later := later_fields(self.tree)):
+            yield Defect("schema", shown(self.tree.get("schema")), f"2, which brought {', '.join(later)}")
         names = Counter(ceiling.name for ceiling in run.ceilings.all)
         for name, count in names.items():
             if count > 1:
@@ -179,6 +187,19 @@ class _Checks:
         begun = "".join(sign for sign in run.started_utc if sign.isdigit())
         if self.judges and run.resumed_from is None and begun != run.id.replace("-", "")[: len(begun)]:
             yield Defect("id", shown(run.id), f"one that begins with the time of the start, {shown(run.started_utc)}")
+
+    def _claims(self) -> Iterator[Defect]:
+        """What is no number, and yet follows from something else that the file holds."""
+        yield from own_claims(self.run)
+        yield from repeated_samples(self.run)
+        yield from machine_claims(self.run.machine, self.run.environment)
+        yield from future_defects(self.run.started_utc, self.now)
+        yield from time_defects(self.run)
+        if self.judges:
+            yield from register_defects(self.run)
+        if is_proved(self.run):
+            yield from proof_defects(self.run)
+            yield from condition_defects(self.run)
 
     def _ladders(self) -> Iterator[Defect]:
         """Forms of one job do the same arithmetic, or a ladder compares different things."""
