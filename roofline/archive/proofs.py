@@ -40,13 +40,13 @@ def proof_defects(run: Run) -> Iterator[Defect]:
     for path, launch in launches_of(run.ceilings):
         if missing := [name for name in OF_LAUNCHES if getattr(launch.evidence, name, None) is None]:
             yield Defect(f"{path}.evidence", f"nothing of {', '.join(missing)}", "what was seen beside the samples")
-        yield from _counted(launch.samples_s, 1, path)
+        yield from uncounted(launch.samples_s, 1, f"{path}.samples_s")
     registers: dict[str, tuple[str, str | None]] = {}
     for index, measurement in enumerate(run.measurements):
         path = f"measurements[{index}]"
         if measurement.samples_s:
             yield from _missing(measurement, names, with_code, path)
-            yield from _counted(measurement.samples_s, measurement.repeats, path)
+            yield from uncounted(measurement.samples_s, measurement.repeats, f"{path}.samples_s")
         seen = (path, measurement.vector_register)
         first = registers.setdefault(measurement.assembly_digest, seen) if measurement.assembly_digest else seen
         if first[1] != seen[1]:
@@ -70,13 +70,13 @@ def _missing(measurement: Measurement, names: tuple[str, ...], with_code: bool, 
         yield Defect(f"{path}.caveats", shown(list(measurement.caveats)), f"{list(notes)}, as its data says")
 
 
-def _counted(samples_s: Sequence[float], repeats: int, path: str) -> Iterator[Defect]:
-    """Samples are differences of a clock that counts whole nanoseconds, shared between the repeats."""
+def uncounted(samples_s: Sequence[float], repeats: int, path: str) -> Iterator[Defect]:
+    """Yield the samples that no clock gave: it counts whole nanoseconds, which the repeats share."""
     for index, sample_s in enumerate(samples_s):
         interval_ns = sample_s * repeats * 1e9
         if abs(interval_ns - round(interval_ns)) > max(WHOLE_NS, 1e-12 * interval_ns):
             found = f"{interval_ns:.6f} ns in {repeats} calls"
-            yield Defect(f"{path}.samples_s[{index}]", found, "whole nanoseconds, as the clock counts")
+            yield Defect(f"{path}[{index}]", found, "whole nanoseconds, as the clock counts")
 
 
 def register_defects(run: Run) -> Iterator[Defect]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from roofline.archive.disk import read_bytes, refuse_results, sync_folder, write_synced
 from roofline.archive.document import to_tree, typed, written
@@ -66,8 +67,17 @@ def save_trial(trial: Trial, results: Path, move: Callable[[Path, Path], object]
 def load_trial(path: Path) -> Trial:
     """Read a trial. Raises ArchiveError for a file that is missing, unreadable or no trial."""
     source = str(path)
-    tree = parse(read_bytes(path, "trial"), source)
-    if not isinstance(tree, dict) or "pairs" not in tree:
+    return trial_from(parse(read_bytes(path, "trial"), source), source)
+
+
+def is_trial(tree: Any) -> bool:
+    """Return whether a parsed document has what makes it a trial's: pairs."""
+    return isinstance(tree, dict) and "pairs" in tree
+
+
+def trial_from(tree: Any, source: str) -> Trial:
+    """Turn a parsed document into a trial. Raises ArchiveError for what is none."""
+    if not is_trial(tree):
         raise ArchiveError(
             f"{source}: not a trial: found no `pairs` at the top; `ab` writes files that end in {SUFFIX}"
         )

@@ -11,7 +11,6 @@ from sample_host import sample_machine
 
 from bench.modes import MODES
 from bench.plans import plan_for
-from bench.recorded import recorded
 from roofline.errors import UnknownName, UsageError
 from roofline.kernels.registry import all_kernels
 from roofline.measurement.plan import ComputePoint, KernelPoint, MemoryPoint, Plan, SweepPoints
@@ -295,13 +294,3 @@ def test_kernels_that_cannot_be_measured_so_are_refused_with_what_they_run_in(
 ) -> None:
     with pytest.raises(UsageError, match=words):
         planned("run", (pattern,), **narrowed)
-
-
-def test_a_run_file_says_which_ceilings_every_launch_measures() -> None:
-    plan = planned("all")
-    again = recorded(plan, ("*",), ())["again"]
-    ceilings = [*compute_points(plan), *memory_points(plan)]
-    times = Counter(point.name for point in ceilings)
-    assert set(again) == {name for name, count in times.items() if count == plan.launches}
-    assert set(times.values()) == {1, plan.launches}
-    assert recorded(planned("quick"), ("*",), ())["again"] == []
