@@ -11,6 +11,7 @@ from typing import Any
 from roofline.archive.ceiling_claims import own_claims
 from roofline.archive.comparison import Comparison, builtins_of
 from roofline.archive.conditions import condition_defects, future_defects, machine_claims, time_defects
+from roofline.archive.content_digest import digest_defects
 from roofline.archive.migration import later_fields
 from roofline.archive.plausibility import run_defects
 from roofline.archive.proofs import is_proved, proof_defects, register_defects, repeated_samples
@@ -19,6 +20,7 @@ from roofline.model.final import rejudged
 from roofline.model.grade import grade_of
 from roofline.model.measurement import Measurement
 from roofline.model.run import Run
+from roofline.model.work import Work
 
 SAME_JOB = 0.01
 """Forms of one job may differ by so much in their flops: scaling what was stored in fewer bits takes some."""
@@ -58,6 +60,7 @@ class RunChecks:
             # The words of reasons may differ between versions of this suite.
             found = len(reasons) if isinstance(reasons, list) else None
             yield from self.compared.same("grade.reasons", found, len(grade.reasons))
+        yield from digest_defects(self.tree, always="again" in self.run.plan and bool(self.tree))
 
     def doubts(self) -> Iterator[str]:
         """Yield what holds, and is no sound result."""
@@ -161,9 +164,14 @@ class RunChecks:
             yield from condition_defects(self.run)
 
     def _ladders(self) -> Iterator[Defect]:
-        """Forms of one job do the same arithmetic, or a ladder compares different things."""
+        """Forms of one job do the same arithmetic, or a ladder compares different things; and one form always."""
+        works: dict[tuple[str, int, str], Work] = {}
         flops = {(m.kernel, m.n, m.dtype): m.work.flops for m in self.run.measurements}
         for index, measurement in enumerate(self.run.measurements):
+            work = works.setdefault((measurement.kernel, measurement.n, measurement.dtype), measurement.work)
+            if work != measurement.work:
+                expected = "the same at every thread count"
+                yield Defect(f"measurements[{index}].work", shown(measurement.work), expected)
             foot = flops.get((measurement.improves or "", measurement.n, measurement.dtype))
             if foot is not None and not math.isclose(foot, measurement.work.flops, rel_tol=SAME_JOB):
                 path = f"measurements[{index}].work.flops"

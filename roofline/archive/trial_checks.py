@@ -12,6 +12,7 @@ from typing import Any
 from roofline.archive.ceiling_claims import ceiling_claims
 from roofline.archive.comparison import Comparison, builtins_of
 from roofline.archive.conditions import caveat_defects, future_defects, machine_claims
+from roofline.archive.content_digest import digest_defects
 from roofline.archive.proofs import FEWEST, uncounted
 from roofline.archive.tree import Defect, shown
 from roofline.archive.trial_plausibility import trial_defects
@@ -48,6 +49,7 @@ class TrialChecks:
         yield from self._order()
         yield from self._counts()
         yield from self._coins()
+        yield from digest_defects(self.tree, always=False)
 
     def doubts(self) -> Iterator[str]:
         """Yield what holds, and is no sound result."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from roofline.archive.disk import read_bytes, refuse_results, sync_folder, write_synced
-from roofline.archive.document import to_tree, typed, written
+from roofline.archive.document import sealed, to_tree, typed
 from roofline.archive.tree import parse, shown
 from roofline.archive.trial_plausibility import trial_defects
 from roofline.errors import ArchiveError
@@ -23,6 +23,8 @@ class TrialDocument(Trial, frozen=True, kw_only=True):
     """A trial as archived: with what follows from it, for other tools. Readers of this suite judge it anew."""
 
     verdicts: tuple[Verdict, ...] = ()
+    content_digest: str = ""
+    """Of all the rest, as it was when the trial was saved; empty in files of versions that wrote none."""
 
 
 def trial_path(trial: Trial, results: Path) -> Path:
@@ -38,7 +40,7 @@ def encode_trial(trial: Trial) -> bytes:
     fields = {name: getattr(trial, name) for name in trial.__struct_fields__}
     tree = to_tree(TrialDocument(**fields, verdicts=verdicts_of(trial)), source)
     typed(tree, TrialDocument, source)
-    return (written(tree) + "\n").encode("utf-8")
+    return sealed(tree)
 
 
 def save_trial(trial: Trial, results: Path, move: Callable[[Path, Path], object] = os.replace) -> Path:

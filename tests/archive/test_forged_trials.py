@@ -124,6 +124,7 @@ FORGERIES: dict[str, tuple[Edit, str]] = {
     "shorter than its samples": (lambda t: t.update(elapsed_s=0.1), "elapsed_s"),
     "no time": (lambda t: t.update(elapsed_s=None), "elapsed_s"),
     "from the future": (lambda t: t.update(started_utc="9999-01-01T00:00:00Z"), "started_utc"),
+    "an argument": (lambda t: t.update(argv=["bench", "ab", "main"]), "content_digest"),
     "more cores": (lambda t: t["machine"].update(cores=64, core_classes=[2]), "machine.cores"),
 }  # fmt: skip
 
@@ -140,5 +141,5 @@ def test_an_incomplete_trial_lacks_pairs_and_says_so(tmp_path: Path) -> None:
         del tree["pairs"][-1]
 
     found = verified(tmp_path, edit)
-    assert [defect for defect in found.defects if not defect.path.startswith("verdicts")] == []
+    assert [defect for defect in found.defects if not defect.path.startswith(("verdicts", "content_digest"))] == []
     assert any("time limit" in doubt for doubt in found.doubts)

@@ -81,6 +81,12 @@ def swapped(tree: Any) -> None:
     launches[0], launches[1] = launches[1], launches[0]
 
 
+def more_work(tree: Any) -> None:
+    alone = deepcopy(tree["measurements"][0])
+    alone["work"]["flops"] *= 2
+    tree["measurements"].append({**alone, "threads": 2})
+
+
 def older(tree: Any) -> None:
     tree["schema"] = 1
 
@@ -195,6 +201,9 @@ FORGERIES: dict[str, tuple[Edit, str]] = {
     ),
     "levels in another order": (lambda t: t["levels"].reverse(), "levels"),
     "the sweep deleted": (lambda t: t.update(sweep=[]), "sweep"),
+    "more work on more threads": (more_work, "measurements[6].work"),
+    "a label": (lambda t: t.update(label="official"), "content_digest"),
+    "a label, and no digest": (lambda t: t.update(label="official", content_digest=""), "content_digest"),
     "an older schema": (older, "schema"),
 }  # fmt: skip
 
@@ -212,6 +221,12 @@ def test_a_failure_explains_a_launch_that_is_missing(tmp_path: Path) -> None:
         tree["failures"].append({"kind": "crashed", "point": "scalar fma f64 ×1", "message": "the worker died"})
 
     assert "ceilings.compute[0].launches" not in defects(tmp_path, edit)
+
+
+def test_layout_and_order_are_no_edit(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(document(), indent=4, sort_keys=True))
+    assert verify(path, NOW).defects == ()
 
 
 def test_a_run_whose_version_kept_no_evidence_holds_with_a_note(tmp_path: Path) -> None:
