@@ -28,12 +28,12 @@ from bench.peers_gemv import compare_gemv
 from roofline.errors import RooflineError, UsageError
 from roofline.host import memory_budget_bytes, read_machine, usable_cpus
 from roofline.measurement.compute import ComputeProbe
-from roofline.measurement.levels import working_set_bytes
 from roofline.measurement.memory import MemoryProbe
 from roofline.measurement.probe import stage_for
 from roofline.measurement.team import Team, pin_library_threads, pool_variables
 from roofline.model.ceilings import ComputeCeiling, MemoryCeiling
 from roofline.model.isa import isa_named, isas_of
+from roofline.model.levels import working_set_bytes
 
 PEAKFLOPS = {
     ("avx512", "f64"): "peakflops_avx512_fma",

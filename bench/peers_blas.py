@@ -12,7 +12,7 @@ from roofline.host import memory_budget_bytes, read_machine
 from roofline.kernels.library import blas_threads
 from roofline.kernels.registry import kernel_named
 from roofline.measurement.compute import ComputeProbe
-from roofline.measurement.levels import core_capacity, find_levels, sweep_sizes
+from roofline.measurement.levels import core_capacity, sweep_sizes
 from roofline.measurement.memory import MemoryProbe
 from roofline.measurement.probe import Stage, stage_for
 from roofline.measurement.sampling import calibrate
@@ -21,6 +21,7 @@ from roofline.measurement.sweep import sweep
 from roofline.measurement.team import Team
 from roofline.measurement.worker import libraries
 from roofline.model.isa import isas_of
+from roofline.model.levels import find_levels
 from roofline.model.run import Level
 
 SIZES = (128, 256, 384, 512, 768, 1024, 1536, 2048)

@@ -16,13 +16,14 @@ from bench.peers_blas import found_levels
 from roofline.errors import CodegenError
 from roofline.host import memory_budget_bytes, read_machine
 from roofline.kernels.registry import kernel_named
-from roofline.measurement.levels import core_capacity, with_reading, working_set_bytes
+from roofline.measurement.levels import core_capacity, with_reading
 from roofline.measurement.memory import FAR_SHAPES, MemoryProbe
 from roofline.measurement.probe import Sampler, stage_for
 from roofline.measurement.subject import prepare
 from roofline.measurement.team import Team
 from roofline.model.ceilings import Ceilings
 from roofline.model.isa import isas_of
+from roofline.model.levels import working_set_bytes
 
 SAMPLES = 3
 """Of each in a round, after one that does not count: the last cache still holds a part of what went before."""

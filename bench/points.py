@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from bench.modes import Mode
 from roofline.codegen.dot import dot_form
 from roofline.kernels.kernel import Kernel
-from roofline.measurement.levels import cores_sharing
 from roofline.measurement.plan import ComputePoint, KernelPoint, MemoryPoint, Point
 from roofline.model.isa import ISAS
+from roofline.model.levels import cores_sharing
 from roofline.model.machine import Machine
 
 CeilingPoint = ComputePoint | MemoryPoint
@@ -86,8 +86,7 @@ def kernel_points(
     kernel: Kernel,
 ) -> Iterator[Point]:
     names = [cache.name for cache in machine.caches]
-    threads_per_core = max(1, (machine.hardware_threads or 1) // (machine.cores or 1))
-    shared = {cache.name for cache in machine.caches if cores_sharing(cache, threads_per_core) > 1}
+    shared = {cache.name for cache in machine.caches if cores_sharing(cache, machine.threads_per_core) > 1}
     counts = [count for count in threads if (count > 1 and kernel.parallel) or (count == 1 and kernel.serial)]
     for dtype in [dtype for dtype in dtypes if dtype in kernel.dtypes]:
         for count in counts:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from bench.modes import MODES
 from roofline.errors import ArchiveError
-from roofline.measurement.plan import Plan
+from roofline.measurement.plan import KernelPoint, Plan, Point
 from roofline.model.run import Run
 from roofline.model.struct import Value
 
@@ -32,6 +33,8 @@ class RecordedPlan(Value, frozen=True, kw_only=True):
     memory_budget_bytes: int | None = None
     seed: int = 0
     launches: int = 1
+    again: tuple[str, ...] = ()
+    """Names of the ceilings that every launch measures, not only the first; older versions did not write them."""
     points: tuple[str, ...] = ()
     """Names of all points, each once."""
 
@@ -51,16 +54,17 @@ def recorded(plan: Plan, patterns: tuple[str, ...], sizes: tuple[int, ...]) -> d
         memory_budget_bytes=plan.memory_budget_bytes,
         seed=plan.seed,
         launches=plan.launches,
-        points=names_of(plan),
+        again=names_of(point for point in plan.points if point.launch > 1 and not isinstance(point, KernelPoint)),
+        points=names_of(plan.points),
     )
     return {
         name: list(item) if isinstance(item, tuple) else item for name, item in msgspec.structs.asdict(value).items()
     }
 
 
-def names_of(plan: Plan) -> tuple[str, ...]:
+def names_of(points: Iterable[Point]) -> tuple[str, ...]:
     """Return the name of every point, once."""
-    return tuple(dict.fromkeys(point.name for point in plan.points))
+    return tuple(dict.fromkeys(point.name for point in points))
 
 
 def recorded_plan(run: Run) -> RecordedPlan:

@@ -85,7 +85,7 @@ def _resumed(
         memory_budget_bytes=asked.memory_budget_bytes,
         seed=asked.seed,
     )
-    if names_of(plan) != asked.points:
+    if names_of(plan.points) != asked.points:
         raise NotComparable(f"run {run.id} was planned by another version of this suite: its points are others now")
     _refuse_other_code(run)
     failed = () if not retry_failed else tuple(_retryable(run))

@@ -1,4 +1,4 @@
-"""`verify`: is a run file what it says it is."""
+"""`verify`: is a run or trial file what it says it is."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ DOES_NOT_HOLD = 4
 @click.option("--strict", is_flag=True, help="Exit with 4 for what holds and is no sound result, too.")
 @click.pass_obj
 def command(session: Session, /, names: tuple[str, ...], as_json: bool, strict: bool) -> int:
-    """Derive every number of a run again from its raw samples.
+    """Derive every number of a run or trial again from its raw samples.
 
-    Checks the numbers, the verdicts of the guards, the grade, the plan and the consistency of each RUN (by default the
-    last), and says what does not hold. Exits with 4 when something does not. Needs no Numba, and runs nothing that the
-    file says.
+    Checks the numbers, the verdicts, the grade, the plan, the evidence and the consistency of each RUN (by default the
+    last) or file of a trial (`ab`), and says what does not hold. Exits with 4 when something does not. Needs no Numba,
+    and runs nothing that the file says. Who invents samples and all that goes with them is not found: see the guide
+    page `files`.
     """
     found = [_verified(name, session) for name in names or ("last",)]
     if as_json:
@@ -47,7 +48,7 @@ def _verified(name: str, session: Session) -> Verification:
     try:
         return verify(path)
     except ArchiveError as error:
-        unreadable = Defect("file", str(error), "a run file that can be read")
+        unreadable = Defect("file", str(error), "a run or trial file that can be read")
         return Verification(source=str(path), numbers=0, defects=(unreadable,))
 
 

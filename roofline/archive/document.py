@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from roofline.archive.content_digest import FIELD, content_digest
 from roofline.archive.migration import upgraded
 from roofline.archive.plausibility import run_defects, without_the_impossible
 from roofline.archive.tree import defects, parse, shown
@@ -30,6 +31,8 @@ class RunDocument(Run, frozen=True, kw_only=True):
 
     measurements: tuple[MeasurementDocument, ...] = ()
     grade: Grade | None = None
+    content_digest: str = ""
+    """Of all the rest, as it was when the run was saved; empty in files of versions that wrote none."""
 
 
 def encode(run: Run) -> bytes:
@@ -48,7 +51,12 @@ def encode(run: Run) -> bytes:
         for measurement in checked.measurements
     )
     fields["grade"] = grade_of(checked)
-    return (written(to_tree(RunDocument(**fields), source)) + "\n").encode("utf-8")
+    return sealed(to_tree(RunDocument(**fields), source))
+
+
+def sealed(tree: dict[str, Any]) -> bytes:
+    """Return the bytes of a document, with the digest of its content."""
+    return (written({**tree, FIELD: content_digest(tree)}) + "\n").encode("utf-8")
 
 
 def decode(data: bytes, source: str) -> Run:

@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 _MONO = {"CORES": "MONO", "WIDTH": "MONO"}
 _OF_SAMPLES = "NO_FLAT_TOP"
 _AMOUNTS = {"compute": "flops_per_sample", "memory": "bytes_per_sample"}
+
+
+LATER = {
+    "": ("latencies", "suite_digest", "grade"),
+    "plan": ("launches", "again", "seed"),
+    "measurements": ("compiled", "evidence", "roof_clock_samples_hz", "assembly_digest"),
+    "compute": ("launches", "invalid"),
+    "memory": ("launches", "invalid"),
+    "levels": ("bandwidth_bytes", "latency_bytes"),
+}
+"""Fields that no version which wrote schema 1 knew, by the part of the document."""
+
+
+def later_fields(tree: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the paths of what a document of schema 1 cannot hold; none for one that is of it."""
+    ceilings = tree.get("ceilings")
+    parts = {**tree, "": tree, **(ceilings if isinstance(ceilings, dict) else {})}
+    found = []
+    for part, names in LATER.items():
+        value = parts.get(part)
+        values = value if isinstance(value, list) else [value]
+        there = [name for name in names if any(isinstance(one, dict) and name in one for one in values)]
+        found += [f"{part}.{name}" if part else name for name in there]
+    return tuple(found)
 
 
 def upgraded(tree: Any) -> Any:

@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from roofline.archive.disk import read_bytes, refuse_results, sync_folder, write_synced
-from roofline.archive.document import to_tree, typed, written
+from roofline.archive.document import sealed, to_tree, typed
 from roofline.archive.tree import parse, shown
 from roofline.archive.trial_plausibility import trial_defects
 from roofline.errors import ArchiveError
@@ -22,6 +23,8 @@ class TrialDocument(Trial, frozen=True, kw_only=True):
     """A trial as archived: with what follows from it, for other tools. Readers of this suite judge it anew."""
 
     verdicts: tuple[Verdict, ...] = ()
+    content_digest: str = ""
+    """Of all the rest, as it was when the trial was saved; empty in files of versions that wrote none."""
 
 
 def trial_path(trial: Trial, results: Path) -> Path:
@@ -37,7 +40,7 @@ def encode_trial(trial: Trial) -> bytes:
     fields = {name: getattr(trial, name) for name in trial.__struct_fields__}
     tree = to_tree(TrialDocument(**fields, verdicts=verdicts_of(trial)), source)
     typed(tree, TrialDocument, source)
-    return (written(tree) + "\n").encode("utf-8")
+    return sealed(tree)
 
 
 def save_trial(trial: Trial, results: Path, move: Callable[[Path, Path], object] = os.replace) -> Path:
@@ -66,8 +69,17 @@ def save_trial(trial: Trial, results: Path, move: Callable[[Path, Path], object]
 def load_trial(path: Path) -> Trial:
     """Read a trial. Raises ArchiveError for a file that is missing, unreadable or no trial."""
     source = str(path)
-    tree = parse(read_bytes(path, "trial"), source)
-    if not isinstance(tree, dict) or "pairs" not in tree:
+    return trial_from(parse(read_bytes(path, "trial"), source), source)
+
+
+def is_trial(tree: Any) -> bool:
+    """Return whether a parsed document has what makes it a trial's: pairs."""
+    return isinstance(tree, dict) and "pairs" in tree
+
+
+def trial_from(tree: Any, source: str) -> Trial:
+    """Turn a parsed document into a trial. Raises ArchiveError for what is none."""
+    if not is_trial(tree):
         raise ArchiveError(
             f"{source}: not a trial: found no `pairs` at the top; `ab` writes files that end in {SUFFIX}"
         )

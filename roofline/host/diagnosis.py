@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from roofline.host.caveats import CODEGEN_VARIABLES, LOAD_PER_CPU, STEAL_SHARE
 from roofline.host.counters import CounterReader
 from roofline.host.tree import Tree
-from roofline.host.virtualisation import HYPERVISORS
 from roofline.model.ceilings import Ceiling
-from roofline.model.machine import Environment, Machine
+from roofline.model.host_caveat import CODEGEN_VARIABLES, LOAD_PER_CPU, STEAL_SHARE
+from roofline.model.machine import HYPERVISORS, Environment, Machine
 from roofline.model.run import Run
 from roofline.model.statistics import median, relative_spread
 from roofline.units import frequency, memory_size

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from roofline.host.tree import Tree
 
-HYPERVISORS = frozenset({"kvm", "firecracker", "vmware", "xen", "hyperv", "virtualbox", "parallels", "vm"})
-"""Names of `Machine.virtualisation` that mean a guest; `vm` is one that does not say of what."""
-
 _DMI = (
     # (in vendor or product name, name)
     ("vmware", "vmware"),

@@ -24,7 +24,6 @@ CHAINS = (8, 12, 16)
 SPARE_REGISTERS = 4
 """Registers that the factor and both signs of the term need beside the accumulators, and one to spare."""
 
-_FLAT_WITHIN = 0.01
 _FACTORS = {"f64": (1 - 2**-20, 2**-20), "f32": (1 - 2**-20, 2**-20), "i8": (57, -39)}
 """Factor and term of the chains, by dtype; see `loops.arithmetic` and `dot.dot_chains`."""
 
@@ -70,7 +69,7 @@ class ComputeProbe:
         chains = self._best_chains(isa, dtype, op) if chains is None else chains
         _, audit = arithmetic_code(isa, dtype, op, chains)
         sampler = self.sampler(isa, dtype, op, chains, threads)
-        launch = collect(sampler, self.stage, budget_s, _FLAT_WITHIN)
+        launch = collect(sampler, self.stage, budget_s, ComputeCeiling.flat_within)
         return ComputeCeiling(
             isa=isa.name,
             dtype=dtype,

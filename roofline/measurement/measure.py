@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from roofline.errors import MeasurementError
 from roofline.kernels.kernel import Kernel
 from roofline.measurement.compute import ComputeProbe
-from roofline.measurement.levels import core_capacity, level_of, with_reading, working_set_bytes
+from roofline.measurement.levels import core_capacity, with_reading
 from roofline.measurement.memory import MemoryProbe
 from roofline.measurement.pairing import Pairing
 from roofline.measurement.plan import KernelPoint
@@ -20,6 +20,7 @@ from roofline.measurement.subject import Subject, prepare
 from roofline.model.ceilings import Ceiling, Ceilings
 from roofline.model.isa import Isa, isa_of_register
 from roofline.model.judging import notes_on
+from roofline.model.levels import level_of, working_set_bytes
 from roofline.model.measurement import Measurement
 from roofline.model.roof import roof_of
 from roofline.model.run import Level

@@ -37,7 +37,6 @@ FAR_BYTES = 1.5 * 2**20
 DTYPE = "f64"
 """Element type of the memory ceilings: bytes are bytes, only the register width matters."""
 
-_FLAT_WITHIN = 0.02
 _SEARCH_SAMPLES = 3
 _FETCHES_GAIN = 1.03
 """What fetches must gain before a ceiling uses them: kernels read memory as it does, and on a core that needs none
@@ -119,7 +118,7 @@ class MemoryProbe:
         shape = self._best_shape(isa, pattern, threads, working_set_bytes) if shape is None else shape
         _, audit = stream_code(isa, pattern, shape)
         sampler, used_bytes = self.sampler(isa, pattern, shape, threads, working_set_bytes)
-        launch = collect(sampler, self.stage, budget_s, _FLAT_WITHIN, self._data)
+        launch = collect(sampler, self.stage, budget_s, MemoryCeiling.flat_within, self._data)
         return MemoryCeiling(
             level=level,
             pattern=pattern,

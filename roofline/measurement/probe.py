@@ -8,12 +8,11 @@ from typing import TypeVar
 
 from roofline.errors import MeasurementError
 from roofline.measurement.blocks import Intervals, compiled_clock_quality
-from roofline.measurement.sampling import has_flat_top
 from roofline.measurement.team import Team
 from roofline.measurement.witness import Witness
 from roofline.model.evidence import DataEvidence
 from roofline.model.judging import Circumstances, verdict_of
-from roofline.model.launch import Launch
+from roofline.model.launch import Launch, has_flat_top
 
 SEARCH_SAMPLES = 6
 """Samples per candidate while searching for the best shape of the code."""

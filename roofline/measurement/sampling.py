@@ -41,12 +41,6 @@ def confirmed(interval_s: Callable[[int], float], target_s: float) -> Callable[[
     return reading_s
 
 
-def has_flat_top(rates: Sequence[float], within: float = 0.01) -> bool:
-    """Return whether the third-best rate is within `within` of the best: a lone spike is luck, not a ceiling."""
-    best = sorted(rates, reverse=True)
-    return len(best) >= 3 and best[2] >= (1 - within) * best[0]
-
-
 def is_precise(samples: Sequence[float], within: float = 0.01) -> bool:
     """Return whether the 95 % interval of the median is within +- `within` of the median."""
     interval = interval_of_median(samples)

@@ -27,7 +27,7 @@ from roofline.measurement.channel import asked_by_launcher
 from roofline.measurement.compiling import compile_claimed
 from roofline.measurement.compute import ComputeProbe
 from roofline.measurement.latency import LatencyProbe
-from roofline.measurement.levels import contradictions, find_levels, small_caches, sweep_sizes, working_set_bytes
+from roofline.measurement.levels import sweep_sizes
 from roofline.measurement.measure import KernelProbe
 from roofline.measurement.memory import MemoryProbe, Shape
 from roofline.measurement.message import Began, Finished, Request, Restart, request_from
@@ -41,6 +41,7 @@ from roofline.measurement.twins import threading_layer
 from roofline.model.ceilings import AnyCeiling, Ceiling, ComputeCeiling, MemoryCeiling
 from roofline.model.consistency import doubts
 from roofline.model.isa import Isa, isa_named, isas_of
+from roofline.model.levels import contradictions, find_levels, most_set_bytes, small_caches, working_set_bytes
 from roofline.model.machine import Blas
 from roofline.model.run import (
     Caveat,
@@ -66,8 +67,6 @@ UNPINNED = Caveat(
     message="the system refused to pin the threads to their cores: they may have moved, or shared one; measure again",
 )
 
-_DEFAULT_BUFFER_BYTES = 2**30
-"""What one thread's working set may take where the memory budget is unknown."""
 _ALIKE = 0.97
 """Of two measurements of a ceiling that differ by less, the one with fewer doubts counts, else the higher one."""
 _AGAIN_S = 0.1
@@ -100,8 +99,7 @@ class Worker:
         self.memory = MemoryProbe(self.stage)
         self.ceilings = request.ceilings
         self.levels = request.levels
-        budget_bytes = plan.memory_budget_bytes
-        self.most_bytes = _DEFAULT_BUFFER_BYTES if budget_bytes is None else budget_bytes // plan.threads[-1]
+        self.most_bytes = most_set_bytes(plan.memory_budget_bytes, plan.threads[-1])
 
     def run(self, send: Send) -> bool:
         """Measure every point of the request; return False when a kernel has spoilt the process on the way."""
@@ -137,13 +135,12 @@ class Worker:
         match point:
             case SweepPoints():
                 machine = self.request.machine
-                threads_per_core = max(1, (machine.hardware_threads or 1) // (machine.cores or 1))
                 sizes = sweep_sizes(machine.caches, point.sizes, self.most_bytes)
 
                 latencies = LatencyProbe(self.stage, self.request.plan.seed).sweep(sizes[::2], heartbeat)
 
                 def found(points: Sequence[SweepPoint]) -> tuple[Level, ...]:
-                    return find_levels(points, machine.caches, threads_per_core, self.most_bytes, latencies)
+                    return find_levels(points, machine.caches, machine.threads_per_core, self.most_bytes, latencies)
 
                 points = sweep(self.memory, self.isas[-1], sizes, heartbeat)
                 if small_caches(found(points)):

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from roofline.errors import MeasurementError, RooflineError, UnknownName
 from roofline.host import memory_budget_bytes
 from roofline.measurement.function import Function
-from roofline.measurement.levels import level_of
 from roofline.measurement.memory import MemoryProbe
 from roofline.measurement.message import Request
 from roofline.measurement.pairing import Pairing
@@ -23,6 +22,7 @@ from roofline.model.ceilings import ALLOCATING_PATTERNS, Ceiling, Ceilings
 from roofline.model.claim import Claim
 from roofline.model.evidence import Evidence
 from roofline.model.judging import FAULTS_PER_SAMPLE, notes_on
+from roofline.model.levels import level_of
 from roofline.model.machine import Machine
 from roofline.model.measurement import Measurement
 from roofline.model.roof import Roof, pattern_of, roof_of

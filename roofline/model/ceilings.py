@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from msgspec.structs import replace
 
@@ -98,6 +98,9 @@ class Sampled(Value, frozen=True, kw_only=True):
 class ComputeCeiling(Sampled, frozen=True, kw_only=True):
     """A rate of arithmetic that no kernel of this dtype, ISA and thread count can exceed."""
 
+    flat_within: ClassVar[float] = 0.01
+    """The best three samples of a launch agree so closely, or it has no flat top."""
+
     isa: str
     dtype: str
     op: str
@@ -136,6 +139,9 @@ class ComputeCeiling(Sampled, frozen=True, kw_only=True):
 
 class MemoryCeiling(Sampled, frozen=True, kw_only=True):
     """A bandwidth that no kernel with its data in this level can exceed, for one access pattern."""
+
+    flat_within: ClassVar[float] = 0.02
+    """The best three samples of a launch agree so closely, or it has no flat top."""
 
     level: str
     """`L1`, `L2`, `L3`, `DRAM`."""

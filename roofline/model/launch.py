@@ -52,6 +52,12 @@ class Launch(Value, frozen=True, kw_only=True):
         return self.amount / median(self.samples_s)
 
 
+def has_flat_top(rates: Sequence[float], within: float = 0.01) -> bool:
+    """Return whether the third-best rate is within `within` of the best: a lone spike is luck, not a ceiling."""
+    best = sorted(rates, reverse=True)
+    return len(best) >= LEAST_BEST and best[LEAST_BEST - 1] >= (1 - within) * best[0]
+
+
 def sound(launches: Sequence[Launch]) -> Sequence[Launch]:
     """Return those that count: the ones with samples and without a defect, or all with samples where each has one."""
     sampled = [launch for launch in launches if launch.samples_s]

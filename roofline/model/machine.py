@@ -10,6 +10,9 @@ from msgspec.structs import replace
 
 from roofline.model.struct import Value
 
+HYPERVISORS = frozenset({"kvm", "firecracker", "vmware", "xen", "hyperv", "virtualbox", "parallels", "vm"})
+"""Names of `Machine.virtualisation` that mean a guest; `vm` is one that does not say of what."""
+
 
 class Cache(Value, frozen=True, kw_only=True):
     """One data or unified cache, as the operating system reports it. In a VM that may be another machine's."""
@@ -54,6 +57,11 @@ class Machine(Value, frozen=True, kw_only=True):
     """`kvm`, `docker`, `none`, ...; None when it cannot be told."""
     system: str | None = None
     """Operating system, e.g. `Linux`."""
+
+    @property
+    def threads_per_core(self) -> int:
+        """Hardware threads of each core; 1 where they are not known."""
+        return max(1, (self.hardware_threads or 1) // (self.cores or 1))
 
     @property
     def key(self) -> str:

@@ -13,9 +13,9 @@ import pytest
 from roofline.archive.store import find, load
 from roofline.errors import NotComparable
 from roofline.host import read_environment, read_machine, usable_cpus
-from roofline.host.caveats import CODEGEN_VARIABLES
 from roofline.model.comparable import differences
 from roofline.model.grade import grade_of
+from roofline.model.host_caveat import CODEGEN_VARIABLES
 from roofline.model.machine import Environment
 from roofline.model.run import Run
 from roofline.testing.point import Point, Policy

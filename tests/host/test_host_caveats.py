@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from roofline.host import host_caveats, read_environment, read_machine
-from roofline.host.caveats import CODEGEN_VARIABLES
+from roofline.model.host_caveat import CODEGEN_VARIABLES
 from roofline.model.machine import Environment, Machine
 
 MACHINE = Machine(

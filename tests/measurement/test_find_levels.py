@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from roofline.measurement.levels import (
+from roofline.measurement.levels import sweep_sizes
+from roofline.measurement.sweep import better_of
+from roofline.model.levels import (
     BEYOND_LAST_CACHE,
     UNKNOWN_CACHE_DRAM_BYTES,
     cores_sharing,
     find_levels,
     small_caches,
-    sweep_sizes,
     working_set_bytes,
 )
-from roofline.measurement.sweep import better_of
 from roofline.model.machine import Cache
 from roofline.model.run import Level, SweepPoint
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from roofline.measurement.sampling import HELD_UP, MOST_GROWTH, calibrate, confirmed, has_flat_top, is_precise
+from roofline.measurement.sampling import HELD_UP, MOST_GROWTH, calibrate, confirmed, is_precise
+from roofline.model.launch import has_flat_top
 
 
 class FakeInterval:

@@ -8,8 +8,8 @@ import pytest
 from cache_simulator import Simulated
 from msgspec.structs import replace
 
-from roofline.measurement.knee import Knee
-from roofline.measurement.levels import contradictions, find_levels, reconciled
+from roofline.model.knee import Knee
+from roofline.model.levels import contradictions, find_levels, reconciled
 from roofline.model.run import Level
 
 MIB = 2**20

@@ -1,11 +1,13 @@
-"""What the reader of this host's numbers must know, and how to mend it. Stored in the run, shown with the numbers."""
+"""What the reader of a host's numbers must know, and how to mend it. Stored in the run, shown with the numbers.
+
+Rules on archived facts alone, so that a reader can apply them again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from roofline.host.virtualisation import HYPERVISORS
-from roofline.model.machine import Environment, Machine
+from roofline.model.machine import HYPERVISORS, Environment, Machine
 from roofline.model.run import Caveat
 
 STEAL_SHARE = 0.005

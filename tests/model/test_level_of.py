@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roofline.measurement.levels import level_of
+from roofline.model.levels import level_of
 from roofline.model.run import Level
 
 KIB, MIB = 2**10, 2**20
