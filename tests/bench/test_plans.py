@@ -200,11 +200,20 @@ def test_caches_shared_by_hardware_threads_of_one_core_are_its_own() -> None:
 
 
 def test_named_kernels_run_with_the_ceilings_that_they_need() -> None:
-    plan = planned("run", ("gemm.naive", "stream.*"))
+    plan = planned("run", ("gemm.naive", "stream.triad"))
     assert {point.kernel.split(".")[0] for point in kernel_points(plan)} == {"gemm", "stream"}
     assert compute_points(plan)
     assert memory_points(plan)
     assert plan.budget_s == MODES["all"].budget_s
+
+
+@pytest.mark.parametrize("patterns", [("gemm.naive", "gemm.blocked"), ("stream", "gemv", "gemm"), ("*.*",)])
+def test_every_kernel_that_is_named_has_its_share_of_the_budget(patterns: tuple[str, ...]) -> None:
+    plan = planned("run", patterns)
+    first = plan.points.index(kernel_points(plan)[0])
+    sampling_s = (plan.budget_s - plan.overhead_s()) * plan.weight(first) / plan.weight()
+    assert sampling_s / len(kernel_points(plan)) >= 0.1999
+    assert planned("run", patterns, budget_s=3.5).budget_s == 3.5
 
 
 def test_ceilings_alone_have_no_kernels_and_a_smaller_budget() -> None:
