@@ -41,10 +41,9 @@ def test_in_pure_noise_one_is_found_in_about_one_series_of_a_hundred(tails: bool
     ],
 )
 def test_a_step_is_found_where_it_is(parts: tuple[tuple[int, float], ...], places: tuple[int, ...]) -> None:
-    found = [change_points(stepped(seed, *parts), seed) for seed in range(10)]
-    exactly = found.count(places)
-    assert exactly >= 8
-    assert all(len(one) >= len(places) for one in found)
+    found = [change_points(stepped(seed, *parts), seed) for seed in range(4)]
+    assert all(set(one) >= set(places) for one in found)
+    assert found.count(places) >= 3  # in what lies between, one in a hundred times another is seen
 
 
 def test_a_change_that_is_soon_taken_back_is_not_found() -> None:
@@ -68,7 +67,15 @@ def test_a_change_needs_ten_values_and_four_on_each_side() -> None:
     assert change_points((1.0,) * 4 + (2.0,) * 4) == ()  # 1 of 35 divisions is not rare enough
     assert (5,) in [change_points((1.0,) * 5 + (2.0,) * 5, seed) for seed in range(5)]  # 1 of 126 is
     assert change_points((1.0,) * 6 + (2.0,) * 6) == (6,)
-    assert change_points((1.0,) * 17 + (2.0,) * 3) == ()
+
+
+@pytest.mark.parametrize("behind", [2, 3, 4, 5])
+def test_a_change_is_told_at_its_place_or_not_yet(behind: int) -> None:
+    for seed in (0, 1):
+        later = change_points(stepped(seed, (20, 1.0), (behind, 1.3)), seed)
+        earlier = change_points(stepped(seed, (behind, 1.0), (20, 1.3)), seed)
+        assert later == ((20,) if behind >= LEAST_SIDE else ())
+        assert earlier == ((behind,) if behind >= LEAST_SIDE else ())
 
 
 def test_a_long_series_is_looked_at_in_its_newest_values() -> None:
