@@ -108,7 +108,7 @@ def history_of(runs: Sequence[Run], metric: str = "percent_of_roof", wanted: Seq
     every = [measurement for run in ordered for measurement in run.measurements]
     for selector in wanted:
         if not any(map(selector.fits, every)):
-            selector.refuse_nothing(f"these {len(ordered)} runs", dict.fromkeys(every))
+            selector.refuse_nothing(f"these {len(ordered)} runs", every)
     found: dict[Key, list[Sighting]] = {}
     for place, run in enumerate(ordered):
         planned = frozenset(name for name in _planned(run) if isinstance(name, str))
