@@ -93,7 +93,7 @@ def test_a_number_that_cannot_be_true_is_left_out(status: str) -> None:
     history = history_of(runs, "time_ms")
     assert [sighting.place for sighting in history.series[0].sightings] == [0, 1]
     assert len(history.moments) == 3
-    with pytest.raises(UsageError, match="none of these 1 runs has a drawable number"):
+    with pytest.raises(UsageError, match="no point of 1 run has a drawable number"):
         history_of(runs[2:], "time_ms")
 
 
@@ -160,7 +160,7 @@ def test_patterns_choose_points(patterns: tuple[str, ...], kernels: list[str]) -
 
 
 def test_a_pattern_that_means_nothing_is_an_error() -> None:
-    with pytest.raises(UnknownName, match=r"did you mean 'toy\.slow'.*these 2 runs"):
+    with pytest.raises(UnknownName, match=r"did you mean 'toy\.slow'.*in 2 runs"):
         history_of(MANY, wanted=[parse_points("toy"), parse_points("toy.slo")])
     with pytest.raises(UsageError, match=r"means no point .* it has toy\.slow n=100 f64 ×1 in L2, toy\.fast [^,]*$"):
         history_of(MANY, wanted=[parse_points("toy[i8]")])
