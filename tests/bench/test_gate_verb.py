@@ -129,6 +129,8 @@ def test_the_table_has_a_row_for_each_point_and_stderr_the_reasons(gate: Ask) ->
     answer = gate("after", "stream.*: gbs >= 0.001", FAILS)
     rows = [line for line in answer.out.splitlines() if line.rstrip().endswith(("passed", "failed", "inconclusive"))]
     assert len(rows) == 5
+    assert all(" GB/s [" in row for row in rows if row.startswith("stream.*") and row.rstrip().endswith("passed"))
+    assert sum(" - " in row for row in rows) == 1  # the point above its roof has no number
     told = answer.err.splitlines()
     assert [line.split(":")[0] for line in told[:-1]] == ["failed", "failed"]
     assert "expected >= 999 GFLOP/s" in answer.err

@@ -14,6 +14,7 @@ from small_run import run_at
 
 from roofline.archive.journal import Journal
 from roofline.archive.store import save
+from roofline.host import read_machine
 from roofline.model.run import Run
 
 COUNT, STEP = 14, 7
@@ -154,3 +155,11 @@ def test_of_several_machines_one_must_be_named(ask: Ask, tmp_path: Path) -> None
     assert "2 machines" in answer.err and KEY in answer.err
     document = json.loads(ask("history", "--machine", other.machine.key, "--json", "--results", str(tmp_path)).out)
     assert [run["run"] for run in document["runs"]] == [other.id]
+
+
+def test_of_several_machines_this_one_is_meant(ask: Ask, tmp_path: Path) -> None:
+    here = replace(moved(run_at(1), 1.0), machine=read_machine())
+    save(moved(run_at(0), 1.0), tmp_path)
+    save(here, tmp_path)
+    document = json.loads(ask("history", "--json", "--metric", "time_ms", "--results", str(tmp_path)).out)
+    assert (document["machine"], [run["run"] for run in document["runs"]]) == (here.machine.key, [here.id])

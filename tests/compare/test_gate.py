@@ -133,6 +133,33 @@ def test_a_kernel_without_a_number_fails_and_one_that_was_skipped_is_undecided(
     assert "\n" not in outcome.message and "it went wrong" in outcome.message
 
 
+SIZED, LEVELLED = "toy.slow n=100 f64 ×1", "toy.slow in L2 f64 ×1"
+
+
+@pytest.mark.parametrize(
+    ("points", "failures"),
+    [
+        ("toy.slow", [SIZED, LEVELLED]),
+        ("toy.slow[n=100]", [SIZED, LEVELLED]),  # what n the other had nobody knows
+        ("toy.slow[n=7]", [LEVELLED]),
+        ("toy.slow[level=L2]", [SIZED, LEVELLED]),
+        ("toy.slow[level=L1]", [SIZED]),
+        ("toy.slow[f32]", []),
+        ("toy.slow[threads=2]", []),
+        ("toy.fast", []),
+    ],
+)
+def test_a_condition_leaves_out_only_what_certainly_does_not_fit_it(points: str, failures: list[str]) -> None:
+    run = run_of(
+        point("other.one"), failures=tuple(Failure(kind="hung", point=p, message="") for p in (SIZED, LEVELLED))
+    )
+    if not failures:
+        with pytest.raises(UsageError):
+            judged(run, f"{points}: gflops >= 1")
+    else:
+        assert [outcome.point for outcome in judged(run, f"{points}: gflops >= 1")] == failures
+
+
 def test_a_metric_that_a_point_does_not_have_is_no_pass() -> None:
     copy = point(work=Work(flops=0, read_bytes=8, write_bytes=8, allocate_bytes=8))
     (outcome,) = judged(run_of(copy), "toy.slow: gflops >= 1")
@@ -183,6 +210,12 @@ def test_a_rule_that_means_nothing_is_an_error_even_beside_one_that_passes(
 ) -> None:
     with pytest.raises(error, match=words):
         judged(MANY, "*: time_ms <= 1000", f"{points}: time_ms <= 1000")
+
+
+def test_of_many_points_a_message_names_six() -> None:
+    run = run_of(*(point(n=n) for n in range(1, 10)))
+    with pytest.raises(UsageError, match=r"it has toy\.slow n=1 .*n=6 f64 ×1 in L2 and 3 more$"):
+        judged(run, "toy.slow[i8]: time_ms <= 1")
 
 
 def test_a_run_without_any_kernel_is_no_pass() -> None:
