@@ -9,6 +9,7 @@ from answer import Ask
 from measured import Measured
 
 from bench.cli.session import Session
+from bench.service.github import SUMMARY_BYTES
 from roofline.errors import MachineBusy, RooflineError, WrongResult
 
 ARTEFACTS = Path("results/ci")
@@ -92,6 +93,13 @@ def test_github_gets_summary_outputs_and_one_annotation(ask: Ask) -> None:
     end = said.index(f"::{first.removeprefix('::stop-commands::')}::")
     assert any("Traceback" in line for line in said[:end]) and "error: busy" in "\n".join(said[:end])
     assert said[end + 1 :] == ["::error title=Roofline%3A no verdict::busy\\n::error::with a run"]
+
+
+@pytest.mark.usefixtures("github")
+def test_a_summary_that_is_full_stays_as_it_is(ask: Ask) -> None:
+    Path("summary").write_bytes(b"x" * (SUMMARY_BYTES - 20))
+    assert ask("ci", NAIVE, session=refusing(MachineBusy("busy"))).code == 75
+    assert Path("summary").stat().st_size == SUMMARY_BYTES - 20
 
 
 @pytest.mark.usefixtures("github")
