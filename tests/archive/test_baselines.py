@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import shutil
 from pathlib import Path
 
 import pytest
@@ -37,12 +38,19 @@ KEY = FIRST.machine.key
 ELSEWHERE = replace(sound(3), machine=replace(FIRST.machine, cpu_model="Cortex"))
 
 
-@pytest.fixture
-def results(tmp_path: Path) -> Path:
-    """Two runs of one machine and one of another."""
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs of one machine and one of another. Tests only read it."""
+    folder = tmp_path_factory.mktemp("saved")
     for run in (FIRST, SECOND, ELSEWHERE):
-        save(run, tmp_path / "results")
-    return tmp_path / "results"
+        save(run, folder)
+    return folder
+
+
+@pytest.fixture
+def results(saved: Path, tmp_path: Path) -> Path:
+    """The same in a folder of the test's own."""
+    return Path(shutil.copytree(saved, tmp_path / "results"))
 
 
 def name_run(name: str, run: Run, results: Path, force: bool = False) -> None:

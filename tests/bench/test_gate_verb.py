@@ -137,6 +137,11 @@ def test_the_table_has_a_row_for_each_point_and_stderr_the_reasons(gate: Ask) ->
     assert told[-1] == f"gate of run {AFTER.id}: 3 passed, 2 failed, 0 inconclusive; exit code 1"
 
 
+def test_of_many_points_the_first_are_told_and_the_rest_counted(gate: Ask) -> None:
+    told = gate("after", *(f"gemm.naive: gflops >= {limit}" for limit in range(900, 925))).err.splitlines()
+    assert [line.split(":")[0] for line in told] == ["failed"] * 20 + ["... and 5 more", f"gate of run {AFTER.id}"]
+
+
 def test_what_is_undecided_is_said_with_what_becomes_of_it(gate: Ask) -> None:
     answer = gate("short", PASSES, "--on-inconclusive", "exit")
     assert answer.err.splitlines()[0].startswith("inconclusive: gemm.naive")

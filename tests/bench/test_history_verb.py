@@ -17,7 +17,7 @@ from roofline.archive.store import save
 from roofline.host import read_machine
 from roofline.model.run import Run
 
-COUNT, STEP = 14, 7
+COUNT, STEP = 12, 6
 
 
 def moved(run: Run, times: float) -> Run:
@@ -29,11 +29,20 @@ def moved(run: Run, times: float) -> Run:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Fourteen runs, from the eighth on with a slower GEMM, and what is no run: a journal and a broken file."""
+    """Twelve runs, from the seventh on with a slower GEMM. Tests only add pictures to it, and remove them."""
     folder = tmp_path_factory.mktemp("history")
     rng = Random(3)
     for minute in range(COUNT):
         save(moved(run_at(minute), (1.0 if minute < STEP else 1.4) * rng.gauss(1, 0.01)), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def three_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three runs, too few for a change, and what is no run: a journal and a broken file. Tests only read it."""
+    folder = tmp_path_factory.mktemp("three_runs")
+    for minute in range(3):
+        save(moved(run_at(minute), 1.0), folder)
     Journal(run_at(50), folder).close()
     (folder / run_at(0).machine.key / "20261104-105900-ffff.json").write_text("{}")
     return folder
@@ -50,6 +59,14 @@ def history(ask: Ask, results: Path) -> Ask:
     return call
 
 
+@pytest.fixture
+def short_history(ask: Ask, three_runs: Path) -> Ask:
+    def call(*words: str) -> Answer:
+        return ask("history", *words, "--results", str(three_runs))
+
+    return call
+
+
 def test_a_row_tells_a_point_and_the_run_from_which_it_is_another(history: Ask) -> None:
     answer = history("--metric", "time_ms")
     assert answer.code == 0
@@ -57,11 +74,11 @@ def test_a_row_tells_a_point_and_the_run_from_which_it_is_another(history: Ask) 
     assert set(rows) == {"gemm.naive", "stream.copy"}
     assert f"from {run_at(STEP).id}" in rows["gemm.naive"] and "+4" in rows["gemm.naive"]
     assert " from " not in rows["stream.copy"]
-    assert "History: time_ms, 14 runs" in answer.out
+    assert "History: time_ms, 12 runs" in answer.out
 
 
-def test_files_that_are_no_runs_are_left_out_with_a_remark(history: Ask) -> None:
-    answer = history()
+def test_files_that_are_no_runs_are_left_out_with_a_remark(short_history: Ask) -> None:
+    answer = short_history()
     assert [line.split(": ")[0] for line in answer.err.splitlines()] == ["left out"]
     assert "20261104-105900-ffff.json" in answer.err
 
@@ -78,8 +95,8 @@ def test_the_document_holds_runs_and_series(history: Ask) -> None:
     assert shift["size"] == pytest.approx(1 / 1.4 - 1, abs=0.02)
 
 
-def test_markdown_has_a_row_for_each_point(history: Ask) -> None:
-    lines = history("--format", "md").out.splitlines()
+def test_markdown_has_a_row_for_each_point(short_history: Ask) -> None:
+    lines = short_history("--format", "md").out.splitlines()
     assert sum(line.startswith(("| gemm", "| stream")) for line in lines) == 2
 
 
@@ -95,8 +112,8 @@ def test_plot_writes_pictures_that_open_and_prints_their_names(history: Ask, res
         file.unlink()
 
 
-def test_output_names_the_one_file_to_draw_and_json_leaves_it_to_stderr(history: Ask, tmp_path: Path) -> None:
-    answer = history("gemm", "-o", str(tmp_path / "one.svg"), "--json")
+def test_output_names_the_one_file_to_draw_and_json_leaves_it_to_stderr(short_history: Ask, tmp_path: Path) -> None:
+    answer = short_history("gemm", "-o", str(tmp_path / "one.svg"), "--json")
     assert json.loads(answer.out)["series"]
     assert answer.err.splitlines()[-1] == str(tmp_path / "one.svg")
     assert [path.name for path in tmp_path.iterdir()] == ["one.svg"]
@@ -106,7 +123,7 @@ def test_output_names_the_one_file_to_draw_and_json_leaves_it_to_stderr(history:
     ("words", "code", "message"),
     [
         (["gemm.nave"], 2, "unknown kernel 'gemm.nave'; did you mean 'gemm.naive'"),
-        (["gemm[f32]"], 2, "gemm[f32] means no point of 14 runs"),
+        (["gemm[f32]"], 2, "gemm[f32] means no point of 3 runs"),
         (["gemm["], 2, "column 6"),
         (["--metric", "speed"], 2, "'speed' is not one of"),
         (["--machine", "nosuch"], 2, "unknown machine 'nosuch'"),
@@ -114,8 +131,8 @@ def test_output_names_the_one_file_to_draw_and_json_leaves_it_to_stderr(history:
         (["-o", "/nosuch/a.svg"], 73, "/nosuch"),
     ],
 )
-def test_what_cannot_be_told_is_one_line(history: Ask, words: list[str], code: int, message: str) -> None:
-    answer = history(*words, "-q")
+def test_what_cannot_be_told_is_one_line(short_history: Ask, words: list[str], code: int, message: str) -> None:
+    answer = short_history(*words, "-q")
     assert answer.code == code
     assert message in answer.err and answer.err.count("\n") == 1
 

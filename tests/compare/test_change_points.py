@@ -26,15 +26,14 @@ def stepped(seed: int, *parts: tuple[int, float]) -> list[float]:
 
 @pytest.mark.parametrize("tails", [False, True])
 def test_in_pure_noise_one_is_found_in_about_one_series_of_a_hundred(tails: bool) -> None:
-    found = sum(bool(change_points(noise(seed, 16, tails=tails), seed)) for seed in range(200))
-    assert found <= 7  # of 2 expected: more is seen once in 1000 times
+    found = sum(bool(change_points(noise(seed, 16, tails=tails), seed)) for seed in range(150))
+    assert found <= 6  # of 1.5 expected: more is seen once in 1000 times
 
 
 @pytest.mark.parametrize(
     ("parts", "places"),
     [
         (((10, 1.0), (10, 1.2)), (10,)),
-        (((10, 1.0), (10, 0.8)), (10,)),
         (((5, 1.0), (15, 1.2)), (5,)),
         (((20, 1.0), (20, 1.2), (20, 1.0)), (20, 40)),
     ],
