@@ -48,6 +48,12 @@ def test_the_whole_interval_decides_on_either_side_of_the_limit(rule: str, expec
     assert result(point(), rule) == expected
 
 
+def test_an_interval_that_ends_at_the_limit_is_on_its_good_side() -> None:
+    steady = point(samples_s=(1e-3,) * 6)
+    assert result(steady, "toy.slow: gflops >= 2") == result(steady, "toy.slow: time_ms <= 1") == "passed"
+    assert result(steady, "toy.slow: gflops >= 2.001") == result(steady, "toy.slow: time_ms <= 0.999") == "failed"
+
+
 def test_an_outcome_holds_what_was_found_in_the_unit_of_the_rule() -> None:
     (outcome,) = judged(run_of(point()), "toy.slow: gflops >= 3")
     assert (outcome.rule, outcome.kernel, outcome.point) == ("toy.slow: gflops >= 3", "toy.slow", FAILED_POINT)

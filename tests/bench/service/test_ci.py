@@ -61,6 +61,7 @@ def test_a_run_is_measured_judged_and_told_in_every_format(ask: Ask, tmp_path: P
     assert launch.plan is not None and launch.plan.mode == "run"
     assert names(tmp_path / "results" / "ci") == ARTEFACTS | {"summary.md"}
     assert "gate passed (1 passed" in (tmp_path / "results/ci/summary.md").read_text()
+    assert "Gate" in answer.out and "gemm.naive" in answer.out
     listed = [line for line in answer.out.splitlines() if line.startswith("results/")]
     assert listed[:3] == [str(saved.relative_to(tmp_path).with_suffix(suffix)) for suffix in (".json", ".svg", ".png")]
     assert {Path(line).name for line in listed[3:]} == ARTEFACTS | {"summary.md"}
