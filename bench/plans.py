@@ -12,13 +12,16 @@ from bench.points import LARGE_N, CeilingPoint, compute_points, kernel_points, l
 from roofline.errors import UsageError
 from roofline.kernels.kernel import Kernel
 from roofline.kernels.registry import select
-from roofline.measurement.plan import KernelPoint, Plan, Point, SweepPoints
+from roofline.measurement.plan import WEIGHTS, KernelPoint, Plan, Point, SweepPoints
 from roofline.model.machine import Machine
 from roofline.model.roof import pattern_of
 from roofline.units import memory_size
 
 _CEILINGS_SHARE = 0.5
 """Share of a mode's budget that `ceilings` takes when it runs alone."""
+_KERNEL_SHARE_S = 0.2
+"""Sampling that each kernel gets where kernels are named, ten samples of most: a mode's budget is for the mode's own
+choice, and many names take longer."""
 _FEW = 4
 """Kernels that a message names."""
 
@@ -40,7 +43,8 @@ def plan_for(
     """Return what to measure, in order: levels, ceilings, kernels.
 
     `mode` is a key of MODES or a verb. `patterns` name kernels; none of them means ceilings only, `*` the mode's own
-    choice. `sizes` are the n to measure kernels at, by default each kernel's own.
+    choice. `sizes` are the n to measure kernels at, by default each kernel's own. `budget_s` of None is the mode's own,
+    or more where many kernels are named.
     Raises UnknownName for a pattern that names no kernel, UsageError when none of those named can be measured so.
     """
     settings = MODES.get(mode, MODES["all"])
@@ -77,7 +81,7 @@ def plan_for(
     last = max(point.launch for point in points)
     points = [replace(point, launch=last) if isinstance(point, KernelPoint) else point for point in points]
     own_budget_s = settings.budget_s * (1 if kernels else _CEILINGS_SHARE)
-    return Plan(
+    plan = Plan(
         mode=mode,
         budget_s=own_budget_s if budget_s is None else budget_s,
         threads=tuple(threads),
@@ -88,6 +92,10 @@ def plan_for(
         memory_budget_bytes=memory_budget_bytes,
         seed=seed,
     )
+    if named and budget_s is None:
+        least_s = plan.overhead_s() + _KERNEL_SHARE_S * plan.weight() / WEIGHTS[KernelPoint]
+        return replace(plan, budget_s=max(own_budget_s, least_s))
+    return plan
 
 
 def _why_none(kernels: Sequence[Kernel], threads: Sequence[int], dtypes: Sequence[str]) -> str:

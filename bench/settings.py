@@ -61,7 +61,8 @@ def _read(path: Path) -> Settings:
             raise UsageError(f"{where}: {UnknownName('key', key, KEYS)}")
     rules = section.get("gate", [])
     if not isinstance(rules, list) or not all(isinstance(rule, str) for rule in rules):
-        raise UsageError(f'{where}: gate: found {_kind(rules)}, expected a list of rules, as ["gemm.*: gflops >= 3"]')
+        found = "a list with something else than texts" if isinstance(rules, list) else _kind(rules)
+        raise UsageError(f'{where}: gate: found {found}, expected a list of rules, as ["gemm.*: gflops >= 3"]')
     baseline = section.get("baseline")
     if not isinstance(baseline, str | None) or baseline == "":
         raise UsageError(f"{where}: baseline: found {_kind(baseline)}, expected the name of a baseline")
@@ -72,8 +73,7 @@ def _read(path: Path) -> Settings:
 
 
 def _kind(value: Any) -> str:
-    if isinstance(value, list):
-        return "a list with something else than texts"
-    return {str: "a text", dict: "a table", bool: "true or false", int: "a number", float: "a number"}.get(
-        type(value), type(value).__name__
-    )
+    if value == "":
+        return "an empty text"
+    kinds = {str: "a text", list: "a list", dict: "a table", bool: "true or false", int: "a number", float: "a number"}
+    return kinds.get(type(value), type(value).__name__)

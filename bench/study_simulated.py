@@ -18,7 +18,14 @@ import numpy as np
 from scipy.stats import beta
 
 from roofline.model.trial import CONTROLS, PROBE_APART, PROFILES, Profile
-from roofline.model.trial_verdict import Differences, Verdict, decided, defect_of_controls, screened
+from roofline.model.trial_verdict import (
+    Differences,
+    Verdict,
+    decided,
+    defect_of_controls,
+    places_to_confirm,
+    screened,
+)
 
 SAMPLES = 5
 """Of a kernel in one process, as `ab` takes them."""
@@ -167,9 +174,8 @@ def judged(noise: Noise, profile: Profile, effects: np.ndarray, rng: np.random.G
     points = len(effects)
     kernels = points - 2
     first = simulated(noise, profile, effects, rng, 1)
-    says = [screened(found, profile) for found in first]
-    flagged = [place for place in range(points - 1) if (one := says[place]) is not None and one.flagged]
-    again = sorted({*flagged, points - 2, points - 1}) if flagged else []
+    controls = [*("",) * kernels, *CONTROLS]
+    again = list(places_to_confirm(controls, [screened(found, profile) for found in first]))
     second = simulated(noise, profile, effects[again], rng, 2) if again else []
     fresh = dict(zip(again, second, strict=True))
     return [decided(str(place), first[place], fresh.get(place), profile, kernels) for place in range(points)]

@@ -18,7 +18,8 @@ def _significant(value: float, digits: int) -> str:
     """Write `value` with `digits` significant digits and no exponent."""
     if value == 0:
         return "0"
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    rounded = float(f"{value:.{digits - 1}e}")  # so that 9.9996 is 10.0, not 10.00
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
     return f"{value:.{decimals}f}"
 
 
@@ -48,7 +49,7 @@ def frequency(hz: float, digits: int = 3) -> str:
 def memory_size(size_bytes: float, digits: int = 3) -> str:
     """Write a size of memory with binary prefixes, e.g. `32 KiB`, `1.5 MiB`."""
     for factor, name in _BINARY:
-        if abs(size_bytes) >= factor:
+        if abs(size_bytes) >= factor - factor / 2048:  # what would read "1024 KiB" is 1 MiB
             text = _significant(size_bytes / factor, digits)
             return f"{text.rstrip('0').rstrip('.') if '.' in text else text} {name}"
     return f"{size_bytes:g} B"
@@ -56,8 +57,9 @@ def memory_size(size_bytes: float, digits: int = 3) -> str:
 
 def duration(seconds: float, digits: int = 3) -> str:
     """Write a time, e.g. `1.25 ms`."""
+    rounded = float(f"{seconds:.{digits - 1}e}")
     for factor, name in _TIME:
-        if abs(seconds) >= factor:
+        if abs(rounded) >= factor:
             return f"{_significant(seconds / factor, digits)} {name}"
     return f"{seconds / 1e-9:.{digits}g} ns"
 

@@ -18,7 +18,9 @@ from bench.service.provider import PROVIDERS
 @click.command("ci", cls=Verb)
 @click.argument("rules", metavar="[RULE]...", nargs=-1)
 @click.option(
-    "--plan", metavar="PLAN", help="quick (the default), all, thorough, or kernels, as in 'gemm.*,stream.triad'."
+    "--plan",
+    metavar="PLAN",
+    help="quick, all, thorough, or kernels, as in 'gemm.*,stream.triad' (default: those of the rules, or quick).",
 )
 @click.option("--run", "source", metavar="RUN", shell_complete=completed, help="Judge this saved run; measure nothing.")
 @judging_options
@@ -39,6 +41,7 @@ def command(session: Session, /, **options: Any) -> int:
     """Measure and gate in a CI service, and tell it what came out.
 
     RULEs are those of `gate`; without any, those of [tool.bench] in pyproject.toml, and without these it is a report.
+    Measures the kernels that the rules name; without rules, the quick suite.
     Writes a summary, JUnit, metrics and series into the artefacts' folder, and on GitHub annotations and outputs; also
     when the gate fails. Exits as `gate` does, and with 6 for a kernel that was wrong, crashed or hung.
     """

@@ -36,6 +36,11 @@ class Annotation:
         return f"::{self.level} title={title}::{_in_message(message)}"
 
 
+def no_verdict(message: str) -> Annotation:
+    """Return the annotation that says why nothing could be judged."""
+    return Annotation("error", "Roofline: no verdict", (message,))
+
+
 def annotations_of(judgement: Judgement, fatal_kinds: Iterable[str]) -> list[Annotation]:
     """Return at most MOST annotations, errors first: one for each rule and result, one for each kind of failure.
 
@@ -54,7 +59,7 @@ def annotations_of(judgement: Judgement, fatal_kinds: Iterable[str]) -> list[Ann
 
 def _of_error(judgement: Judgement) -> Iterator[Annotation]:
     if judgement.error is not None:
-        yield Annotation("error", "Roofline: no verdict", (str(judgement.error),))
+        yield no_verdict(str(judgement.error))
 
 
 def _of_outcomes(outcomes: Iterable[Outcome]) -> Iterator[Annotation]:

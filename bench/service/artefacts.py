@@ -28,15 +28,23 @@ def write_artefacts(judgement: Judgement, folder: Path) -> list[Path]:
         except NothingMeasured:
             continue
         contents |= {own or name: content for own, content in files.items()}
+    no_artefacts(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in set(NAMES) - set(contents):
-            (folder / name).unlink(missing_ok=True)
         for name, content in contents.items():
             (folder / name).write_bytes(content)
     except OSError as error:
         refuse_results(folder, error)
     return [folder / name for name in contents]
+
+
+def no_artefacts(folder: Path) -> None:
+    """Make the folder, and remove what an earlier job left in it. Raises ResultsError when that is refused."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in (*NAMES, SUMMARY):
+            (folder / name).unlink(missing_ok=True)
+    except OSError as error:
+        refuse_results(folder, error)
 
 
 def write_summary_file(text: str, folder: Path) -> Path:

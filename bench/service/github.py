@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 
-from bench.service.judgement import Judgement
 from roofline.errors import ResultsError
 from roofline.plotting.text import elided, printable
 
@@ -28,17 +27,11 @@ def output_lines(name: str, value: str, token: Callable[[], str] = lambda: token
     return f"{name}<<{end}\n{value}\n{end}\n"
 
 
-def write_outputs(judgement: Judgement, variables: Mapping[str, str]) -> None:
-    """Append run id, grade, result and exit code to the file that GITHUB_OUTPUT names; nothing where it names none.
+def write_outputs(outputs: Mapping[str, str], variables: Mapping[str, str]) -> None:
+    """Append outputs of the step to the file that GITHUB_OUTPUT names; nothing where it names none.
 
     Raises ResultsError when the file cannot be written.
     """
-    outputs = {
-        "run-id": judgement.run.id,
-        "grade": judgement.grade,
-        "result": judgement.result,
-        "exit-code": str(judgement.exit_code),
-    }
     _append(variables, "GITHUB_OUTPUT", "".join(output_lines(name, value) for name, value in outputs.items()))
 
 

@@ -21,7 +21,7 @@ class Judgement:
     outcomes: tuple[Outcome, ...] = ()
     """Of the gate, one for each rule and point; empty without rules."""
     files: tuple[Path, ...] = ()
-    """The run's document and pictures, as far as they exist."""
+    """The run's document and pictures, as far as they exist, and what is written for the service."""
     error: RooflineError | None = None
     """Why there is no verdict: a rule that matches nothing, a baseline that cannot be compared with, no numbers."""
     exit_code: int = 0
@@ -39,3 +39,13 @@ class Judgement:
     def grade(self) -> str:
         """The letter of the run's grade."""
         return grade_of(self.run).letter
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """What later steps of a job can read: id of the run, grade, result and exit code."""
+        return {
+            "run-id": self.run.id,
+            "grade": self.grade,
+            "result": self.result,
+            "exit-code": str(self.exit_code),
+        }

@@ -95,7 +95,10 @@ def baseline_named(name: str, results: Path, machine: str | None = None, prefer:
         raise UnknownName("baseline", name[:80], [named.baseline.name for named in known], _SET)
     if len(preferred) > 1:
         machines = ", ".join(named.machine for named in preferred)
-        raise UsageError(f"{len(preferred)} machines have a baseline {name!r}: {machines}; name the run by its id")
+        raise UsageError(
+            f"{len(preferred)} machines have a baseline {name!r}: {machines}; choose with --machine KEY, "
+            "or name the run by its id"
+        )
     return preferred[0]
 
 

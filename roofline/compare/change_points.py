@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LEAST_SIDE = 4
 """Values that must stand on each side of a change point. Of eight values no order is rare enough: ten can prove one."""
+_FEWEST = 2
+"""Values that have any distances among them."""
 SIGNIFICANCE = 0.01
 """Share of series without any change in which one is found nevertheless."""
 SHUFFLES = 999
@@ -46,18 +48,23 @@ def change_points(values: Sequence[float], seed: int = 0) -> tuple[int, ...]:
             continue
         inside = apart[start:end, start:end]
         place, energy = _largest(inside)
-        if energy > _TINY * float(inside.max()) and _is_rare(inside, energy, rng):
+        if energy <= _TINY * float(inside.max()) or _largest(inside, _FEWEST)[0] != place:
+            continue  # nothing, or a change with too few values beyond it: here it would stand at a wrong place
+        if _is_rare(inside, energy, rng):
             found.append(start + place)
             parts += [(start, start + place), (start + place, end)]
     return tuple(sorted(place + skipped for place in found))
 
 
-def _largest(apart: np.ndarray[Any, Any]) -> tuple[int, float]:
-    """Return the place that divides best, and its energy; `apart` are the distances of all pairs."""
+def _largest(apart: np.ndarray[Any, Any], least_side: int = LEAST_SIDE) -> tuple[int, float]:
+    """Return the place that divides best, and its energy; `apart` are the distances of all pairs.
+
+    `least_side` values stay on each side.
+    """
     import numpy as np
 
     count = len(apart)
-    places = np.arange(LEAST_SIDE, count - LEAST_SIDE + 1)
+    places = np.arange(least_side, count - least_side + 1)
     upper = np.triu(apart, 1)
     # Sums over pairs, by the number of values before the place: both before, and all that touch one before.
     both = np.concatenate(([0.0], np.cumsum(upper.sum(axis=0))))[places]

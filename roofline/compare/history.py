@@ -108,7 +108,7 @@ def history_of(runs: Sequence[Run], metric: str = "percent_of_roof", wanted: Seq
     every = [measurement for run in ordered for measurement in run.measurements]
     for selector in wanted:
         if not any(map(selector.fits, every)):
-            selector.refuse_nothing(f"these {len(ordered)} runs", dict.fromkeys(every))
+            selector.refuse_nothing(runs_text(len(ordered)), every)
     found: dict[Key, list[Sighting]] = {}
     for place, run in enumerate(ordered):
         planned = frozenset(name for name in _planned(run) if isinstance(name, str))
@@ -130,7 +130,7 @@ def history_of(runs: Sequence[Run], metric: str = "percent_of_roof", wanted: Seq
                 seen.append(sighting)
     if not found:
         raise UsageError(
-            f"none of these {len(ordered)} runs has a drawable number of {metric}; choose another --metric"
+            f"no point of {runs_text(len(ordered))} has a drawable number of {metric}; choose another --metric"
         )
     ids = [run.id for run in ordered]
     return History(
@@ -138,6 +138,11 @@ def history_of(runs: Sequence[Run], metric: str = "percent_of_roof", wanted: Seq
         moments=_moments(ordered),
         series=tuple(_series(key, sightings, ids) for key, sightings in found.items()),
     )
+
+
+def runs_text(count: int) -> str:
+    """Write how many runs there are, e.g. `1 run`."""
+    return f"{count} run{'' if count == 1 else 's'}"
 
 
 def _planned(run: Run) -> Sequence[object]:

@@ -92,7 +92,7 @@ class Selector(Value, frozen=True, kw_only=True):
         measurements = tuple(measurements)
         named = [measurement for measurement in measurements if self.names(measurement.kernel)]
         if named:
-            there = [f"{point_name(measurement)} in {measurement.level or '?'}" for measurement in named]
+            there = list(dict.fromkeys(f"{point_name(m)} in {m.level or '?'}" for m in named))
             more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
             raise UsageError(f"{self} means no point of {where}; it has {', '.join(there[:_NAMED])}{more}")
         kernels = dict.fromkeys(measurement.kernel for measurement in measurements)

@@ -27,7 +27,7 @@ _DOUBLINGS = 3
 """Samples of each length, to see that twice the repeats take twice the time."""
 
 
-class Timed(Protocol):
+class Workload(Protocol):
     """What can be timed beside a roof."""
 
     @property
@@ -62,7 +62,7 @@ class Pairing:
     memory: MemoryProbe
     isas: Sequence[Isa]
 
-    def alternate(self, timed: Timed, own: Ceiling | None, budget_s: float, note: Note) -> Taken:
+    def alternate(self, timed: Workload, own: Ceiling | None, budget_s: float, note: Note) -> Taken:
         """Time roof, kernel, roof, kernel, ..., roof until the median is precise or the budget is spent.
 
         A sample in which the clock did not move forward is taken again. Raises MeasurementError when it never does.
@@ -112,7 +112,7 @@ class Pairing:
         return self.memory.sampler(isa, own.pattern, shape, own.threads, own.working_set_bytes)[0]
 
 
-def _doubled(timed: Timed, repeats: int) -> float | None:
+def _doubled(timed: Workload, repeats: int) -> float | None:
     """Return the time of twice the repeats over that of the repeats, each the best of several; None for one repeat.
 
     Tried again where it is too low, for a disturbed block of the shorter ones looks alike. A call that fills a sample

@@ -172,20 +172,26 @@ def decided(
 
 
 def to_confirm(trial: Trial) -> tuple[str, ...]:
-    """Return the names of the points that the second stage measures: what was flagged, and both controls.
+    """Return the names of the points that the second stage measures, as `places_to_confirm` chooses them."""
+    says = [screened(differences_of(trial, point, 1), trial.profile) for point in trial.points]
+    places = places_to_confirm([point.control for point in trial.points], says)
+    return tuple(trial.points[place].name for place in places)
 
-    None when nothing but the slowed-down control was flagged.
+
+def places_to_confirm(controls: Sequence[str], says: Sequence[Screened | None]) -> tuple[int, ...]:
+    """Return the places of the points that the second stage measures: what was flagged, and both controls.
+
+    `controls` holds for each point which control it is, empty for a kernel; `says` what the first stage found. None
+    when nothing but the slowed-down control was flagged.
     """
-    first = {p.name: screened(differences_of(trial, p, 1), trial.profile) for p in trial.points}
-    names = [
-        point.name
-        for point in trial.points
-        if point.control != "slower" and (says := first[point.name]) is not None and says.flagged
+    chosen = [
+        place
+        for place, (control, found) in enumerate(zip(controls, says, strict=True))
+        if control != "slower" and found is not None and found.flagged
     ]
-    if not names:
+    if not chosen:
         return ()
-    controls = [point.name for point in trial.points if point.control]
-    return tuple(dict.fromkeys((*names, *controls)))
+    return tuple(dict.fromkeys((*chosen, *(place for place, control in enumerate(controls) if control))))
 
 
 def verdicts_of(trial: Trial) -> tuple[Verdict, ...]:

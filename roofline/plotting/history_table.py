@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from roofline.compare.history import History, Series
+from roofline.compare.history import History, Series, runs_text
 from roofline.model.ladder import family_of
 from roofline.plotting.table import Column, Row, Table
 from roofline.plotting.text import elided, printable
@@ -31,7 +31,7 @@ def history_tables(history: History) -> tuple[Table, ...]:
     groups: dict[str, list[Row]] = {}
     for series in history.series:
         groups.setdefault(family_of(series.kernel), []).append(_row(history, series))
-    title = f"History: {history.metric.name}, {len(history.moments)} runs"
+    title = f"History: {history.metric.name}, {runs_text(len(history.moments))}"
     points = Table(title, columns, tuple(map(tuple, groups.values())))
     changed = tuple(
         (moment.run, moment.started_utc, printable(text)) for moment in history.moments for text in moment.differences

@@ -49,6 +49,11 @@ def summary_markdown(
     return next((page for page in pages if _size(page) <= limit_bytes), "")
 
 
+def refusal_markdown(error: str) -> str:
+    """Return the page of a job that has no run: why there is no verdict."""
+    return f"{_title(_no_verdict(error))}\n"
+
+
 def verdict_table(outcomes: Sequence[Outcome]) -> Table:
     """Return what each rule found at each point, and why it did not pass; the worst first."""
     columns = tuple(map(Column, ("result", "rule", "point", "found", "limit", "why")))
@@ -103,11 +108,11 @@ def _shortened(text: str, rows: int, room_bytes: int) -> str:
 
 def _head(run: Run, outcomes: Sequence[Outcome], error: str) -> str:
     grade = grade_of(run)
-    verdict = f"no verdict: {error}" if error else verdict_line(outcomes)
+    verdict = _no_verdict(error) if error else verdict_line(outcomes)
     reasons = [f"- {_literal(reason)}" for reason in grade.reasons] or ["- nothing was found against it"]
     return "\n".join(
         [
-            f"## Roofline: {_literal(verdict)}",
+            _title(verdict),
             "",
             f"**Grade {grade.letter}**: {markdown(grade.meaning)}.",
             "",
@@ -115,6 +120,14 @@ def _head(run: Run, outcomes: Sequence[Outcome], error: str) -> str:
             "",
         ]
     )
+
+
+def _title(verdict: str) -> str:
+    return f"## Roofline: {_literal(verdict)}"
+
+
+def _no_verdict(error: str) -> str:
+    return f"no verdict: {error}"
 
 
 def _tail(files: Sequence[str]) -> str:

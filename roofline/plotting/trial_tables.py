@@ -8,6 +8,7 @@ from roofline.model.trial import Trial, TrialPoint
 from roofline.model.trial_verdict import CONFIRMED, VERDICTS, Verdict, assay_defect, verdicts_of
 from roofline.plotting.table import Column, Row, Table
 from roofline.plotting.text import printable
+from roofline.units import duration
 
 REASONS = {
     "NOISY": "its pairs vary too much here: a quieter machine, or a larger size",
@@ -91,7 +92,7 @@ def _row(trial: Trial, point: TrialPoint, verdict: Verdict) -> Row:
         str(point.n),
         point.dtype,
         str(point.threads),
-        "" if base_s is None else _time(base_s),
+        "" if base_s is None else duration(base_s),
         "" if verdict.ratio is None else change(verdict.ratio),
         "" if interval is None else f"{change(interval[0])} to {change(interval[1])}",
         _said(trial, point, verdict),
@@ -132,13 +133,6 @@ def _same(point: TrialPoint) -> Iterator[str]:
         yield "same machine code"
     elif point.base.digest == point.head.digest:
         yield "same source"
-
-
-def _time(seconds: float) -> str:
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= scale:
-            return f"{seconds / scale:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
 
 
 def _failures(trial: Trial) -> Table:

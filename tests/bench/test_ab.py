@@ -87,7 +87,7 @@ def test_the_table_says_what_was_found_of_every_kernel(ask: Ask, tmp_path: Path)
     )
     answer = ask("ab", "--again", str(save_trial(trial, tmp_path)))
     rows = {line.split()[0]: line for line in answer.out.splitlines() if line.strip() and line.split()[0] in "abcd"}
-    assert "+10.5 %" in rows["a"] and "slower" in rows["a"] and "6+7" in rows["a"] and "1 ms" in rows["a"]
+    assert "+10.5 %" in rows["a"] and "slower" in rows["a"] and "6+7" in rows["a"] and "1.00 ms" in rows["a"]
     assert "-9.5 %" in rows["b"] and "faster" in rows["b"]
     assert "same within 5 %" in rows["c"]
     assert any("its pairs vary too much" in line and line.split()[-1] == "d" for line in answer.out.splitlines())

@@ -200,7 +200,7 @@ def test_caches_shared_by_hardware_threads_of_one_core_are_its_own() -> None:
 
 
 def test_named_kernels_run_with_the_ceilings_that_they_need() -> None:
-    plan = planned("run", ("gemm.naive", "stream.*"))
+    plan = planned("run", ("gemm.naive", "stream.triad"))
     assert {point.kernel.split(".")[0] for point in kernel_points(plan)} == {"gemm", "stream"}
     assert compute_points(plan)
     assert memory_points(plan)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from roofline.model.outcome import Outcome
 from roofline.model.run import Failure, Run
-from roofline.plotting.summary_markdown import summary_markdown
+from roofline.plotting.summary_markdown import refusal_markdown, summary_markdown
 
 LIMIT = 1024 * 1024
 
@@ -98,3 +98,12 @@ def test_a_hostile_text_is_shown_literally(run: Run, text: str) -> None:
     assert not re.search(r"(?<!\\)\]\(", page)
     assert not re.search(r"^\s*::", page, re.MULTILINE)
     assert all(row.count(" | ") == 5 for row in rows(page, "Gate"))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_why_there_is_no_run_is_one_literal_line(text: str) -> None:
+    page = refusal_markdown(text)
+    assert page.startswith("## Roofline: no verdict: ")
+    assert page.count("\n") == 1 and page.endswith("\n")
+    assert len(page) < 4000
+    assert not re.search(r"<|@|(?<!\\)`|\x1b|\x07|\u202e", page)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from roofline.compare.history import History
+from roofline.compare.history import History, runs_text
 from roofline.model.ceilings import level_order
 from roofline.plotting.figure import style
 from roofline.plotting.figure.history_panel import Look, draw_history_key, draw_history_panel
@@ -86,7 +86,7 @@ def _subtitle(history: History) -> str:
     better = "higher" if metric.more_is_better else "lower"
     first, last = history.moments[0], history.moments[-1]
     return (
-        f"{metric.name} ({metric.unit}, {better} is better) in {len(history.moments)} runs, in their order, from "
+        f"{metric.name} ({metric.unit}, {better} is better) in {runs_text(len(history.moments))}, in their order, from "
         f"{first.started_utc[:10]} to {last.started_utc[:10]}. Each panel has its own scale."
     )
 

@@ -29,7 +29,7 @@ def outputs(text: str) -> dict[str, str]:
 def test_the_outputs_of_a_step_are_run_grade_result_and_exit_code(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "output"
     file.write_text("earlier=1\n")
-    write_outputs(Judgement(run, exit_code=6), {"GITHUB_OUTPUT": str(file)})
+    write_outputs(Judgement(run, exit_code=6).outputs, {"GITHUB_OUTPUT": str(file)})
     text = file.read_text()
     assert text.startswith("earlier=1\n")
     found = outputs(text.removeprefix("earlier=1\n"))
@@ -39,7 +39,7 @@ def test_the_outputs_of_a_step_are_run_grade_result_and_exit_code(run: Run, tmp_
 @pytest.mark.parametrize("text", TEXTS)
 def test_no_value_sets_another_output(run: Run, tmp_path: Path, text: str) -> None:
     file = tmp_path / "output"
-    write_outputs(Judgement(replace(run, id=text)), {"GITHUB_OUTPUT": str(file)})
+    write_outputs(Judgement(replace(run, id=text)).outputs, {"GITHUB_OUTPUT": str(file)})
     assert set(outputs(file.read_text())) == {"run-id", "grade", "result", "exit-code"}
     assert file.read_bytes().count(b"\n") == len(file.read_text().splitlines()) == 12
     assert file.stat().st_size < 4000
@@ -67,7 +67,7 @@ def test_a_summary_is_appended_and_told_how_much_room_is_left(tmp_path: Path) ->
 
 def test_a_file_that_cannot_be_written_is_named(run: Run, tmp_path: Path) -> None:
     with pytest.raises(ResultsError, match=r"GITHUB_OUTPUT names .*missing"):
-        write_outputs(Judgement(run), {"GITHUB_OUTPUT": str(tmp_path / "missing" / "output")})
+        write_outputs(Judgement(run).outputs, {"GITHUB_OUTPUT": str(tmp_path / "missing" / "output")})
 
 
 def test_the_log_takes_no_commands_until_the_context_ends_well() -> None:

@@ -25,9 +25,11 @@ words = sys.argv[1:]
 with open({{log!r}}, "a") as log:
     log.write(json.dumps(words) + "\\n")
 if "pip" not in words:
-    if "--plan" in words:  # measure nothing: judge a run that is there
-        at = words.index("--plan")
-        words[at : at + 2] = ["--run", {{run!r}}]
+    if "ci" in words:  # measure nothing: judge a run that is there
+        if "--plan" in words[: words.index("--")]:
+            at = words.index("--plan")
+            del words[at : at + 2]
+        words[words.index("ci") + 1 : words.index("ci") + 1] = ["--run", {{run!r}}]
     os.execve(sys.executable, [sys.executable, *words], {{{{**os.environ, "PYTHONPATH": {str(ROOT)!r}}}}})
 """
 """What the steps find as `python`: writes down what it is called with, installs nothing and measures nothing."""
@@ -65,7 +67,7 @@ class Runner:
         at = folder or self.workspace
         return subprocess.run(command, cwd=at, env=environment, capture_output=True, text=True, timeout=60)
 
-    def measure(self, rules: str = "", results: str = "results", baseline: str = "", plan: str = "quick") -> Ran:
+    def measure(self, rules: str = "", results: str = "results", baseline: str = "", plan: str = "") -> Ran:
         """Run the step that measures; every variable of it is given, and no other."""
         given = {"RULES": rules, "RESULTS": results, "BASELINE": baseline, "PLAN": plan}
         assert set(step_named("Measure")["env"]) == set(given)
@@ -146,6 +148,23 @@ def test_an_input_is_never_a_command_nor_an_option(runner: Runner, text: str) ->
     assert words[-3:] == ["--", text, "second"]
     assert words[words.index("--plan") + 1] == words[words.index("--baseline") + 1] == text
     assert not list(runner.workspace.glob("**/pwned"))
+
+
+def test_without_a_plan_the_kernels_of_the_rules_are_measured(runner: Runner) -> None:
+    assert action()["inputs"]["plan"]["default"] == ""
+    runner.measure(rules="gemm.naive: percent_of_roof >= 1")
+    assert "--plan" not in runner.calls[0]
+
+
+def test_a_job_that_cannot_measure_says_so_in_summary_and_outputs(runner: Runner) -> None:
+    ran = runner.measure(rules="gemm.naive > 1\n::error::pwned")
+    assert ran.returncode == 2
+    found = outputs(runner.output.read_text())
+    assert found == {"run-id": "", "grade": "", "result": "error", "exit-code": "2"}
+    assert runner.summary.read_text().startswith("## Roofline: no verdict: rule 'gemm.naive &#62; 1', column 12")
+    said = ran.stderr.splitlines()
+    assert [line for line in said if line.startswith("::error")] == [said[-1]]
+    assert said[-1].startswith("::error title=Roofline%3A no verdict::rule 'gemm.naive > 1', column 12")
 
 
 def test_a_folder_named_as_the_program_is_not_run_instead(runner: Runner) -> None:
