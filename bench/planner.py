@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from bench.plans import plan_for
 from roofline.errors import RooflineError
+from roofline.kernels.origin import users_sources
 from roofline.kernels.user_files import load_user_files
 from roofline.measurement.channel import asked_by_launcher
 from roofline.measurement.message import Planned, PlanRequest, Refused, plan_request_from
@@ -24,7 +25,8 @@ def answer_to(request: PlanRequest) -> Planned | Refused:
         own = load_user_files(request.files)
         patterns = request.patterns or tuple(own)
         asked = {name: getattr(request, name) for name in request.__struct_fields__ if name not in ("files", "mode")}
-        plan = replace(plan_for(request.mode, **{**asked, "patterns": patterns}), files=request.files)
+        plan = plan_for(request.mode, **{**asked, "patterns": patterns})
+        plan = replace(plan, files=request.files, sources=users_sources())
     except RooflineError as error:
         return Refused(message=str(error))
     except Exception as error:  # a declaration's own function: work(), sizes

@@ -6,10 +6,7 @@ import ast
 import hashlib
 import inspect
 import sys
-import sysconfig
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
-from pathlib import Path
 from textwrap import dedent
 from types import CodeType, ModuleType
 from typing import Any
@@ -17,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from roofline.errors import UsageError
+from roofline.kernels.origin import is_users
 
 CONSTANTS = (bool, int, float, complex, str, bytes, np.generic, np.dtype, type(None))
 """What the compiler writes into code as it is."""
@@ -102,18 +100,9 @@ def _is_own(module: str, reader: Callable[..., Any]) -> bool:
     """Return whether what is in a module belongs to whose function reads it: not to Python, nor to a package."""
     if _package(module) == _package(reader.__module__):
         return True
-    file = getattr(sys.modules.get(module), "__file__", None)
-    if file is None or _package(reader.__module__) == _package(__name__):
-        return False
-    path = Path(file).resolve()
-    return not any(path.is_relative_to(folder) for folder in _foreign_folders())
-
-
-@cache
-def _foreign_folders() -> frozenset[Path]:
-    """Return where Python, installed packages and this suite lie."""
-    installed = [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    return frozenset(path.resolve() for path in (*installed, Path(__file__).parents[1]))
+    return _package(reader.__module__) != _package(__name__) and is_users(
+        getattr(sys.modules.get(module), "__file__", None)
+    )
 
 
 def _package(module: str) -> str:

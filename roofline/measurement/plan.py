@@ -143,6 +143,8 @@ class Plan(Value, frozen=True, kw_only=True):
     """What all buffers together may take; None when unknown."""
     files: tuple[str, ...] = ()
     """A user's files of kernels, which workers load."""
+    sources: tuple[str, ...] = ()
+    """The user's Python files that loading those has loaded, themselves among them."""
     seed: int = 0
     """Of the order of the points and the places of the buffers."""
 

@@ -59,6 +59,21 @@ def test_the_plan_of_a_users_file_names_its_kernels_and_the_file(tmp_path: Path)
     assert plan.files == (str(tmp_path / "kernels.py"),)
     kernels = {point.kernel for point in plan.points if isinstance(point, KernelPoint)}
     assert kernels == {"mine.twice"}
+    assert plan.sources == plan.files
+
+
+def test_the_plan_names_the_users_libraries_that_decide_about_the_code(tmp_path: Path) -> None:
+    library = tmp_path / "library" / "of_mine" / "core.py"
+    library.parent.mkdir(parents=True)
+    (library.parent / "__init__.py").write_text("")
+    library.write_text("import numpy, json\n")
+    (tmp_path / "own").mkdir()
+    path = os.pathsep.join([str(tmp_path / "library"), *sys.path])
+    asked_for = asked(tmp_path / "own" / "kernels.py", f"import of_mine.core\n{GOOD}")
+    plan = planned_elsewhere(asked_for, {**environment(), "PYTHONPATH": path})
+    assert [Path(source).relative_to(tmp_path).as_posix() for source in plan.sources] == [
+        "library/of_mine/__init__.py", "library/of_mine/core.py", "own/kernels.py",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

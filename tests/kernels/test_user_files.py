@@ -73,6 +73,27 @@ def test_an_edit_of_a_helper_beside_the_file_makes_another_digest(tmp_path: Path
     assert one != other
 
 
+@pytest.mark.canary("CACHE-STALE")
+@pytest.mark.parametrize("imported", ["from helper_of_{0}.core import factor", "import helper_of_{0}.core as core"])
+def test_an_edit_of_a_library_elsewhere_makes_another_digest(
+    tmp_path: Path, imported: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digests = []
+    for name, value in (("first", 3), ("second", 4), ("third", 3)):
+        library = tmp_path / name / f"helper_of_{name}"
+        library.mkdir(parents=True)
+        (library / "__init__.py").write_text("")
+        (library / "core.py").write_text(HELPER.format(value=value))
+        monkeypatch.syspath_prepend(library.parent)
+        (tmp_path / name / "own").mkdir()
+        file = tmp_path / name / "own" / "kernels.py"
+        text = GOOD.format(family="mine", helper="?").replace("from ? import factor", imported.format(name))
+        file.write_text(text if imported.startswith("from") else text.replace("factor()", "core.factor()"))
+        digests.append(load_user_files([str(file)])["mine.thrice"].digest)
+        registry._added.clear()
+    assert digests[0] == digests[2] != digests[1]
+
+
 @pytest.mark.twin("CACHE-STALE")
 def test_the_same_code_elsewhere_has_the_same_digest(tmp_path: Path) -> None:
     one = load_user_files([written(tmp_path / "one", "one", 3, "helper_of_one")])["one.better"].digest
