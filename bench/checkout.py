@@ -6,15 +6,49 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from roofline.errors import UnknownName, UsageError
 
 _TIMEOUT_S = 120.0
+_SOURCES = "src"
+"""Where a project keeps its library if not at the top."""
 _NAMED = 3
 """Changed files that a message names."""
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A revision in a folder of its own, beside the working tree that it is a revision of; or that tree itself."""
+
+    folder: Path
+    working_tree: Path
+
+    def place(self, path: Path) -> Path | None:
+        """Return where a path of the working tree lies in the checkout; None for other paths, and for what is not."""
+        try:
+            place = self.folder / path.resolve().relative_to(self.working_tree.resolve())
+        except ValueError:
+            return None
+        return place if place.exists() else None
+
+    def import_folders(self, folders: Iterable[str]) -> list[str]:
+        """Return the folders of the checkout that correspond to those that modules come from, and its `src`."""
+        wanted = [*map(Path, filter(None, folders)), self.working_tree / _SOURCES]
+        places = map(self.place, wanted)
+        return list(dict.fromkeys(str(place) for place in places if place is not None))
+
+    def strays(self, files: Iterable[str]) -> tuple[str, ...]:
+        """Return the files that lie in the working tree, and so are no part of the revision."""
+        return tuple(
+            file
+            for file in files
+            if Path(file).is_relative_to(self.working_tree.resolve())
+            and not Path(file).is_relative_to(self.folder.resolve())
+        )
 
 
 class Repository:

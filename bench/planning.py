@@ -28,7 +28,7 @@ def planned_elsewhere(
 ) -> Plan:
     """Return the plan for kernels of the user's files, made in a process of its own.
 
-    `folder` holds another version of this suite, which makes the plan then.
+    `folder` is where its process starts: one that holds another version of this suite makes that the planner.
 
     Raises UsageError for what the files or the request get wrong, KernelFileError when loading the files crashes or
     hangs, Interruption when a signal came.

@@ -83,6 +83,8 @@ def tried(
         environments = [_environment(version, asked, machine, cpus, Path(scratch) / str(number))
                         for number, version in enumerate(versions)]  # fmt: skip
         plans = [_planned(v, asked, machine, cpus, e) for v, e in zip(versions, environments, strict=True)]
+        for version, made in zip(versions, plans, strict=True):
+            version.refuse_strays(made.sources)
         plan, failures = _common(plans[0], plans[1])
         run = roof or measured_roof(plan, machine, report)
         environment = read_environment()
@@ -104,7 +106,7 @@ def tried(
         )
         programs = [
             Program(
-                command=(sys.executable, *_SIDE), environment=environment_of, files=version.files, folder=version.suite
+                command=(sys.executable, *_SIDE), environment=environment_of, files=version.files, folder=version.folder
             )
             for version, environment_of in zip(versions, environments, strict=True)
         ]
@@ -126,16 +128,15 @@ def tried(
 def _environment(
     version: Version, asked: Asked, machine: Machine, cpus: tuple[int, ...], scratch: Path
 ) -> Mapping[str, str]:
-    """Return the environment of a side's processes, with a code cache that is its own where its code is."""
-    kept = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+    """Return the environment of a side's processes, which find its own libraries first, and keep no code of a user."""
+    inherited = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+    if path := version.python_path(inherited.get("PYTHONPATH", "")):
+        inherited["PYTHONPATH"] = path
     cache = code_cache(machine) if version.suite is None else None
-    if version.suite is not None:
-        path = [str(version.suite), *filter(None, [kept.get("PYTHONPATH")])]
-        kept["PYTHONPATH"] = os.pathsep.join(path)
     own = scratch if version.files or cache is None else None
     if own is not None:
         own.mkdir()
-    return {**kept, **pool_variables(max(asked.threads), cpus), **folders_of_code(cache, own)}
+    return {**inherited, **pool_variables(max(asked.threads), cpus), **folders_of_code(cache, own)}
 
 
 def roof_plan(asked: Asked) -> Plan:
@@ -163,7 +164,7 @@ def _planned(
         memory_budget_bytes=memory_budget_bytes(),
         seed=SystemRandom().randrange(2**31),
     )
-    return planned_elsewhere(request, environment, folder=version.suite)
+    return planned_elsewhere(request, environment, folder=version.folder)
 
 
 def _common(base: Plan, head: Plan) -> tuple[Plan, tuple[TrialFailure, ...]]:

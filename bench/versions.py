@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.checkout import Repository
+from bench.checkout import Checkout, Repository
 from roofline.errors import NotComparable, UsageError
 from roofline.model.trial import Side
 
@@ -25,6 +26,32 @@ class Version:
     """Absolute paths of the user's files of kernels."""
     suite: Path | None = None
     """Folder of its own version of this suite; None for the installed one."""
+    checkout: Checkout | None = None
+    """Where its revision, or the working tree, lies; None for files without a repository."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where its processes start, and import from first: in a checkout, what corresponds to here; None for here."""
+        if self.suite is not None or self.checkout is None:
+            return self.suite
+        return self.checkout.place(Path.cwd()) or self.checkout.folder
+
+    def python_path(self, known: str) -> str:
+        """Return PYTHONPATH, for a side whose libraries are those of its revision before `known` ones."""
+        own = [] if self.suite is None else [str(self.suite)]
+        if self.checkout is not None:
+            ours = str(Path(__file__).parents[1])  # the suite that runs stays, where the revision brings none
+            own += self.checkout.import_folders(entry for entry in sys.path if entry != ours)
+        return os.pathsep.join([*own, *filter(None, [known])])
+
+    def refuse_strays(self, sources: Sequence[str]) -> None:
+        """Raise NotComparable for files that were imported from the working tree, which is no revision."""
+        if self.checkout is not None and (strays := self.checkout.strays(sources)):
+            raise NotComparable(
+                f"{self.side.name}: its kernels import {strays[0]} from the working tree, which is no revision; "
+                "put the folder of that library on PYTHONPATH, from where each side takes its own, instead of "
+                "installing it as editable"
+            )
 
 
 @contextmanager
@@ -48,7 +75,7 @@ def versions_of(base: str, head: str | None, files: Sequence[str], worktree: boo
         found = []
         for name, commit in zip(names, commits, strict=True):
             folder = repository.folder if commit is None else stack.enter_context(repository.checked_out(commit))
-            found.append(_version(name, commit, folder, places))
+            found.append(_version(name, commit, Checkout(folder, repository.folder), places))
         if found[0].side.own_suite != found[1].side.own_suite:
             raise NotComparable("only one of the revisions brings its own version of this suite; name files of kernels")
         yield found[0], found[1]
@@ -79,7 +106,8 @@ def _is_file(name: str) -> bool:
     return os.path.isfile(name)  # noqa: PTH113  (Path.is_file raises for names that no file can have)
 
 
-def _version(name: str, commit: str | None, folder: Path, places: Sequence[Path]) -> Version:
+def _version(name: str, commit: str | None, checkout: Checkout, places: Sequence[Path]) -> Version:
+    folder = checkout.folder
     files = tuple(str(folder / place) for place in places)
     for place, file in zip(places, files, strict=True):
         if not _is_file(file):
@@ -92,4 +120,4 @@ def _version(name: str, commit: str | None, folder: Path, places: Sequence[Path]
             "this repository is not the suite itself: name its files of kernels, as in ab main HEAD FILE.py"
         )
     side = Side(name=name, revision=commit, files=tuple(map(str, places)), own_suite=is_suite)
-    return Version(side=side, files=files, suite=folder if is_suite else None)
+    return Version(side=side, files=files, suite=folder if is_suite else None, checkout=checkout)

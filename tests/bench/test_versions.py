@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -55,6 +57,38 @@ def test_a_file_of_two_revisions(folder: Path) -> None:
         assert [version.side.revision for version in versions] == [git(folder, "rev-parse", r) for r in ("v1", "HEAD")]
         assert [(version.suite, version.side.own_suite) for version in versions] == [(None, False)] * 2
     assert worktrees(folder) == [str(folder)]
+
+
+def test_each_revision_imports_its_own_library(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.path", ["", str(folder / "lib"), str(folder / "not there"), str(tmp_path), *sys.path])
+    commit(folder, {"lib/mine.py": "", "top.py": ""})
+    with versions_of("v1", "HEAD", ["src/a.py"], False) as versions:
+        for version, has_library in zip(versions, (False, True), strict=True):
+            assert version.checkout is not None
+            root = version.checkout.folder
+            own = [str(root / "lib")] * has_library + [str(root / "src")]
+            assert version.folder == root
+            assert version.python_path("known").split(os.pathsep) == [*own, "known"]
+            version.refuse_strays([str(root / "src" / "a.py"), str(tmp_path / "elsewhere.py")])
+            with pytest.raises(
+                NotComparable, match=rf"{version.side.name}: its kernels import .*top\.py from the work"
+            ):
+                version.refuse_strays([str(folder.resolve() / "top.py")])
+
+
+def test_a_side_starts_in_the_place_of_ones_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(folder, {"new/c.py": ""})
+    monkeypatch.chdir(folder / "new")
+    with versions_of("v1", "HEAD", ["../src/a.py"], False) as (before, after):
+        assert before.checkout is not None and before.folder == before.checkout.folder
+        assert after.checkout is not None and after.folder == after.checkout.folder / "new"
+
+
+def test_the_working_tree_imports_from_itself(folder: Path) -> None:
+    with versions_of("v1", None, ["src/a.py"], True) as (_, version):
+        assert version.folder is not None and version.folder.samefile(folder)
+        assert version.python_path("") == str(folder.resolve() / "src")
+        version.refuse_strays([str(folder.resolve() / "src" / "a.py")])
 
 
 def test_without_a_second_revision_it_is_the_commit_that_is_checked_out(folder: Path) -> None:
