@@ -13,7 +13,15 @@ from pathlib import Path
 
 from roofline.errors import UnknownName, UsageError
 
+try:
+    import fcntl
+except ImportError:  # a system without flock: what a killed run leaves stays until somebody removes it
+    fcntl = None  # type: ignore[assignment]
+
 _TIMEOUT_S = 120.0
+_SCRATCH = "roofline-ab-"
+"""How the folders begin that hold a checkout."""
+_LOCK = ".lock"
 _SOURCES = "src"
 """Where a project keeps its library if not at the top."""
 _NAMED = 3
@@ -94,18 +102,43 @@ class Repository:
     @contextmanager
     def checked_out(self, commit: str) -> Iterator[Path]:
         """Lend a folder with the files of a commit; it is removed at the end. Raises UsageError when Git refuses."""
-        _git(self.folder, "worktree", "prune")  # what a killed run has left
-        scratch = Path(tempfile.mkdtemp(prefix="roofline-ab-"))
+        self._forget_orphans()
+        scratch = Path(tempfile.mkdtemp(prefix=_SCRATCH))
         folder = scratch / commit[:12]
         try:
-            answer = _git(self.folder, "worktree", "add", "--detach", "--force", str(folder), commit)
-            if answer.returncode:
-                raise UsageError(f"git cannot check {commit[:12]} out: {_last_words(answer)}")
-            yield folder
+            with _held(scratch):
+                answer = _git(self.folder, "worktree", "add", "--detach", "--force", str(folder), commit)
+                if answer.returncode:
+                    raise UsageError(f"git cannot check {commit[:12]} out: {_last_words(answer)}")
+                yield folder
         finally:
             _git(self.folder, "worktree", "remove", "--force", str(folder))
             shutil.rmtree(scratch, ignore_errors=True)
             _git(self.folder, "worktree", "prune")
+
+    def _forget_orphans(self) -> None:
+        """Remove the checkouts that killed runs have left: those whose lock nobody holds."""
+        listed = _git(self.folder, "worktree", "list", "--porcelain").stdout.splitlines()
+        for folder in (Path(line.removeprefix("worktree ")) for line in listed if line.startswith("worktree ")):
+            if folder.parent.name.startswith(_SCRATCH) and (folder.parent / _LOCK).is_file():
+                with _held(folder.parent) as is_ours:
+                    if is_ours:
+                        _git(self.folder, "worktree", "remove", "--force", str(folder))
+                        shutil.rmtree(folder.parent, ignore_errors=True)
+        _git(self.folder, "worktree", "prune")  # those whose folder is gone already
+
+
+@contextmanager
+def _held(scratch: Path) -> Iterator[bool]:
+    """Hold a folder's lock, which ends with this process however it ends; False where another process holds it."""
+    with (scratch / _LOCK).open("w") as file:
+        try:
+            if fcntl is not None:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+        else:
+            yield fcntl is not None
 
 
 def _last_words(answer: subprocess.CompletedProcess[str]) -> str:

@@ -79,7 +79,8 @@ def tried(
     signal came before the first pair.
     """
     machine, cpus = read_machine(), usable_cpus()
-    with TemporaryDirectory(prefix="roofline-ab-code-") as scratch:
+    beside = versions[0].checkout  # what is left there by a killed run, the next one finds
+    with TemporaryDirectory(prefix="roofline-ab-code-", dir=beside.folder.parent if beside else None) as scratch:
         environments = [_environment(version, asked, machine, cpus, Path(scratch) / str(number))
                         for number, version in enumerate(versions)]  # fmt: skip
         plans = [_planned(v, asked, machine, cpus, e) for v, e in zip(versions, environments, strict=True)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from git_repository import commit, git, repository, worktrees
 from bench.checkout import Repository
 from roofline.errors import UnknownName, UsageError
 
+ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
 
@@ -98,6 +101,31 @@ def test_what_a_killed_run_has_left_is_forgotten(folder: Path, tmp_path: Path) -
     with found.checked_out(found.commit("v1")) as place:
         assert str(tmp_path / "left") not in worktrees(folder)
         assert str(place) in worktrees(folder)
+
+
+def test_a_checkout_of_a_killed_run_is_removed_and_one_in_use_is_not(folder: Path) -> None:
+    code = f"""
+import os, signal
+from pathlib import Path
+from bench.checkout import Repository
+found = Repository(Path({str(folder)!r}))
+with found.checked_out(found.commit("v1")) as place:
+    print(place, flush=True)
+    input()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    killed = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    assert killed.stdin is not None and killed.stdout is not None
+    left = Path(killed.stdout.readline().strip())
+    found = Repository(folder)
+    with found.checked_out(found.commit("v1")):
+        assert left.is_dir() and str(left) in worktrees(folder)
+    killed.communicate("\n")
+    assert left.is_dir() and str(left) in worktrees(folder)
+    with found.checked_out(found.commit("v1")):
+        assert not left.parent.exists() and str(left) not in worktrees(folder)
 
 
 def test_no_hook_and_no_monitor_of_the_repository_runs(folder: Path, tmp_path: Path) -> None:
