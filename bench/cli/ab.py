@@ -32,7 +32,7 @@ from roofline.model.trial_verdict import verdicts_of
 from roofline.plotting.text import printable
 from roofline.plotting.trial_tables import trial_summary, trial_tables
 
-SLOWER, INCONCLUSIVE = 1, 3
+SLOWER, INCONCLUSIVE, NOTHING = 1, 3, 5
 
 
 @click.command("ab", cls=Verb)
@@ -141,7 +141,7 @@ def _shown(trial: Trial, path: Path | None, session: Session, as_json: bool) -> 
 
 
 def exit_code(trial: Trial) -> int:
-    """Return what `ab` exits with after a trial: a signal first, then what is slower, failed, or inconclusive."""
+    """Return what `ab` exits with after a trial: a signal first, then slower, failed, nothing, or undecided."""
     if trial.reason in SIGNAL_EXIT:
         return SIGNAL_EXIT[trial.reason]
     asked = [
@@ -151,4 +151,6 @@ def exit_code(trial: Trial) -> int:
         return SLOWER
     if any(failure.kind != "skipped" for failure in trial.failures):
         return FAILED
+    if not asked:
+        return NOTHING
     return INCONCLUSIVE if "inconclusive" in asked else 0

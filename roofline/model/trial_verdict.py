@@ -21,7 +21,7 @@ from roofline.model.signed_rank import (
     p_greater,
 )
 from roofline.model.struct import Value
-from roofline.model.trial import FAMILY_ALPHA, Profile, Trial, TrialPoint
+from roofline.model.trial import CONTROLS, FAMILY_ALPHA, Profile, Trial, TrialPoint
 
 VERDICTS = ("slower", "faster", "same", "inconclusive")
 CONFIRMED = ("slower", "faster")
@@ -224,8 +224,11 @@ def defect_of_controls(
 
     The same code on both sides must not be confirmed to differ; the same code with 5 % more calls must be flagged, and
     confirmed where there was a second stage. A control that lacks pairs holds nothing up: when screening, all depends
-    on it, and when confirming, what was decided there.
+    on it, and when confirming, what was decided there. Without one of the two nothing is known.
     """
+    for kind in CONTROLS:
+        if kind not in dict(controls):
+            return f"control: {kind} code: the trial has none"
     fresh = any(verdict.screened and verdict.pairs[1] >= profile.confirm_pairs for verdict in others)
     for kind, verdict in controls:
         if kind == "same" and verdict.verdict in CONFIRMED:

@@ -57,6 +57,7 @@ def short(points: dict[str, Any], **fields: Any) -> Trial:
         (short({"a": STILL}, complete=False, reason="SIGTERM"), 143),
         (short({"a": STILL}, complete=False, reason="SIGHUP"), 129),
         (short({}, complete=False, reason="SIGINT"), 130),
+        (short({}), 5),
     ],
 )  # fmt: skip
 def test_the_verdicts_decide_the_exit_code(trial: Trial, code: int, ask: Ask, tmp_path: Path) -> None:
