@@ -42,6 +42,7 @@ class Calls:
         self.results = config.rootpath / "results"
         self.machine = read_machine()
         self.yardstick: Yardstick | None = None
+        self._process = os.getpid()
 
     def read_archived(self, name: str) -> None:
         """Take ceilings from a saved run. Raises UsageError, ArchiveError, or NotComparable for other conditions."""
@@ -61,6 +62,8 @@ class Calls:
                 "nothing is measured beside other workers of pytest-xdist: they would measure each other; run the "
                 "tests of the roof without -n"
             )
+        if self.yardstick is not None and self._process != os.getpid():
+            return "a process that a test has forked has none of the threads that measure; call it in the test itself"
         if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
             return "NUMBA_DISABLE_JIT is set: no ceiling can be compiled; unset it"
         if not self.machine.isas:
@@ -100,6 +103,7 @@ class Calls:
                 run = self.archived
                 known = {} if run is None else {"ceilings": run.ceilings, "levels": run.levels}
                 self.yardstick = Yardstick(self.machine, usable_cpus(), **known)  # type: ignore[arg-type]
+                self._process = os.getpid()
             yield self.yardstick, hold
 
     def unfit(self, environment: Environment, threads: int) -> tuple[str, ...]:
