@@ -189,6 +189,24 @@ def test_more_threads_than_cores_are_skipped(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*100000 threads are asked for, and this process may use * cores*"])
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_process_that_a_test_forks_is_a_skip_and_does_not_hang(pytester: pytest.Pytester) -> None:
+    source = """
+import os
+
+def test_one(roofline):
+    if child := os.fork():
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        return
+    try:
+        roofline(list, flops=1)
+    except BaseException as skipped:
+        os._exit(7 if "has forked" in str(skipped) else 8)
+    os._exit(9)
+"""
+    faked(pytester, "60", source).assert_outcomes(passed=1)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no flock")
 def test_another_run_that_holds_the_machine_is_a_skip(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
