@@ -48,13 +48,23 @@ def differences(one: Run, other: Run) -> tuple[str, ...]:
     """
     of_machine = _of("machine", one.machine, other.machine, MACHINE_FIELDS)
     of_environment = _of("environment", one.environment, other.environment, ENVIRONMENT_FIELDS)
-    return (*of_machine, *_of_memory(one, other), *of_environment)
+    return (*of_machine, *_of_memory(one, other), *of_environment, *_of_blas(one, other))
 
 
 def _of_memory(one: Run, other: Run) -> Iterator[str]:
     first, second = one.machine.memory_bytes, other.machine.memory_bytes
     if first and second and abs(first / second - 1) > MEMORY_APART:
         yield f"machine.memory_bytes: {first} and {second}"
+
+
+def _of_blas(one: Run, other: Run) -> Iterator[str]:
+    """Yield a line where both runs had loaded a BLAS, and none in common: each loads what its kernels need."""
+    first, second = (
+        tuple(" ".join(filter(None, (blas.name, blas.version, blas.architecture))) for blas in run.environment.blas)
+        for run in (one, other)
+    )
+    if first and second and not set(first) & set(second):
+        yield f"environment.blas: {_short(first)} and {_short(second)}"
 
 
 def _of(what: str, one: Any, other: Any, fields: tuple[str, ...]) -> Iterator[str]:

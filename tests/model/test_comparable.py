@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sample_host import sample_environment, sample_machine
 
 from roofline.model.comparable import ENVIRONMENT_FIELDS, MACHINE_FIELDS, differences
-from roofline.model.machine import Cache
+from roofline.model.machine import Blas, Cache
 from roofline.model.run import Run
 
 RUN = Run(
@@ -74,3 +74,23 @@ def test_load_free_memory_and_a_reboot_make_no_other_machine() -> None:
 def test_half_the_memory_is_another_machine() -> None:
     half = replace(RUN, machine=replace(RUN.machine, memory_bytes=(RUN.machine.memory_bytes or 0) // 2))
     assert [line.partition(":")[0] for line in differences(RUN, half)] == ["machine.memory_bytes"]
+
+
+OPENBLAS = Blas(name="openblas", version="0.3.30", architecture="SkylakeX", threads=1)
+
+
+def with_blas(*libraries: Blas) -> Run:
+    return replace(RUN, environment=replace(RUN.environment, blas=libraries))
+
+
+@pytest.mark.canary("HOSTSWAP")
+@pytest.mark.parametrize("field", ["name", "version", "architecture"])
+def test_another_blas_is_named(field: str) -> None:
+    (difference,) = differences(with_blas(OPENBLAS), with_blas(replace(OPENBLAS, **{field: "other"})))
+    assert difference.startswith("environment.blas: openblas 0.3.30 SkylakeX and ") and "other" in difference
+
+
+@pytest.mark.twin("HOSTSWAP")
+@pytest.mark.parametrize("libraries", [(), (replace(OPENBLAS, threads=2),), (Blas(name="mkl"), OPENBLAS)])
+def test_a_blas_that_is_not_loaded_or_has_more_threads_is_no_difference(libraries: tuple[Blas, ...]) -> None:
+    assert differences(with_blas(OPENBLAS), with_blas(*libraries)) == ()
