@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from bench.planning import planned_elsewhere
 from bench.versions import Version
 from roofline.archive.identity import new_id
-from roofline.errors import MeasurementError, NotComparable
+from roofline.errors import MeasurementError, NotComparable, UsageError
 from roofline.host import host_caveats, memory_budget_bytes, read_environment, read_machine, usable_cpus
 from roofline.measurement.code_cache import code_cache, folders_of_code
 from roofline.measurement.duel import Duel, Program
@@ -165,7 +165,10 @@ def _planned(
         memory_budget_bytes=memory_budget_bytes(),
         seed=SystemRandom().randrange(2**31),
     )
-    return planned_elsewhere(request, environment, folder=version.folder)
+    try:
+        return planned_elsewhere(request, environment, folder=version.folder)
+    except UsageError as error:  # what one side lacks the other may have
+        raise UsageError(f"{version.side.name}: {error}") from error
 
 
 def _common(base: Plan, head: Plan) -> tuple[Plan, tuple[TrialFailure, ...]]:

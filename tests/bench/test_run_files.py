@@ -13,9 +13,12 @@ from answer import Ask
 from sample_host import sample_machine
 
 from bench.planning import planned_elsewhere
+from bench.trial import Asked, tried
+from bench.versions import versions_of
 from roofline.errors import KernelFileError, UsageError
 from roofline.measurement.message import PlanRequest
 from roofline.measurement.plan import KernelPoint
+from roofline.model.trial import PROFILES
 
 GOOD = """
 import numpy as np
@@ -60,6 +63,19 @@ def test_the_plan_of_a_users_file_names_its_kernels_and_the_file(tmp_path: Path)
     kernels = {point.kernel for point in plan.points if isinstance(point, KernelPoint)}
     assert kernels == {"mine.twice"}
     assert plan.sources == plan.files
+
+
+def test_a_kernel_that_one_side_of_a_trial_lacks_is_told_with_the_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("new.py").write_text(GOOD)
+    Path("old.py").write_text(GOOD.replace("twice", "once"))
+    with (
+        versions_of("old.py", "new.py", [], False) as versions,
+        pytest.raises(UsageError, match=r"^old\.py: unknown kernel 'mine\.twice'"),
+    ):
+        tried(versions, Asked(("mine.twice",)), PROFILES["quick"], keep=print, report=print, limit_s=1.0)
 
 
 def test_the_plan_names_the_users_libraries_that_decide_about_the_code(tmp_path: Path) -> None:
