@@ -21,7 +21,7 @@ VERBS = {
     "list": "List kernels, instruction sets or saved runs.",
     "show": "Show a saved run.",
     "compare": "Say what changed between two saved runs.",
-    "verify": "Derive every number of a run again from its raw samples.",
+    "verify": "Derive every number of a run or trial again from its raw samples.",
     "export": "Write a saved run in another tool's format.",
     "import": "Show a benchmark file of pytest-benchmark, pyperf or Google Benchmark.",
     "gate": "Pass or fail a saved run by rules.",

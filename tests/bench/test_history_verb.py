@@ -127,7 +127,7 @@ def test_output_names_the_one_file_to_draw_and_json_leaves_it_to_stderr(short_hi
         (["gemm["], 2, "column 6"),
         (["--metric", "speed"], 2, "'speed' is not one of"),
         (["--machine", "nosuch"], 2, "unknown machine 'nosuch'"),
-        (["-o", "a.pdf"], 2, ".svg or .png"),
+        (["-o", "a.gif"], 2, ".svg, .png or .pdf"),
         (["-o", "/nosuch/a.svg"], 73, "/nosuch"),
     ],
 )

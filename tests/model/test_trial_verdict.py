@@ -205,16 +205,6 @@ def test_a_control_that_was_not_screened_is_said_to_lack_pairs(control: str) -> 
     assert assay_defect(trial, verdicts_of(trial)) == f"{control}: too few of its pairs count"
 
 
-def test_without_both_controls_nothing_is_concluded() -> None:
-    whole = trial_of({"a": both(0.02, FIVE_PERCENT), "b": [spread(18, 0.02)]})
-    for control in (SAME, SLOWER):
-        points = tuple(point for point in whole.points if point.name != control)
-        trial = replace(whole, points=points, pairs=tuple(pair for pair in whole.pairs if pair.point != control))
-        found = verdicts_of(trial)
-        assert {verdict.verdict for verdict in found[:2]} == {"inconclusive"}
-        assert "the trial has none" in str(assay_defect(trial, found))
-
-
 @pytest.mark.parametrize(
     ("controls", "words"),
     [
