@@ -22,7 +22,8 @@ import platformdirs
 from roofline.codegen.kept import FOLDER
 from roofline.model.machine import Machine
 
-_ROOMS = ("codegen", "kernels", "measurement")
+_ROOMS = ("codegen", "kernels", "measurement", "model")
+"""What they hold decides what is measured, and how; the ISAs of the model shape the tiles, its levels size the data."""
 _PACKAGE = Path(__file__).resolve().parents[1]
 _PACKAGES = ("numba", "llvmlite", "numpy")
 NUMBA_FOLDER = "NUMBA_CACHE_DIR"

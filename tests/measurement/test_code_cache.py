@@ -31,7 +31,7 @@ def module_in(package: Path) -> ModuleType:
 def package(tmp_path: Path) -> Path:
     """A copy of the rooms whose source decides about the code, and of one that does not."""
     source = Path(roofline.__file__).parent
-    for room in ("codegen", "kernels", "measurement", "plotting"):
+    for room in ("codegen", "kernels", "measurement", "model", "plotting"):
         shutil.copytree(source / room, tmp_path / "roofline" / room, ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path / "roofline"
 
@@ -46,13 +46,25 @@ def folder_of(package: Path, base: Path) -> Path:
 def test_one_byte_of_source_makes_another_folder(package: Path, tmp_path: Path) -> None:
     first = folder_of(package, tmp_path)
     assert folder_of(package, tmp_path) == first
-    for room in ("codegen/emit.py", "kernels/gemm.py", "measurement/blocks.py"):
+    for room in ("codegen/emit.py", "kernels/gemm.py", "measurement/blocks.py", "model/isa.py"):
         path = package / room
         text = path.read_bytes()
         path.write_bytes(text + b"#")
         assert folder_of(package, tmp_path) != first, room
         path.write_bytes(text)
     assert folder_of(package, tmp_path) == first
+
+
+@pytest.mark.parametrize(
+    ("file", "decides"), [("codegen/emit.py", True), ("model/levels.py", True), ("plotting/table.py", False)]
+)
+def test_the_digest_of_the_suite_changes_with_what_decides_about_measuring(
+    file: str, decides: bool, package: Path
+) -> None:
+    first = module_in(package).suite_digest()
+    assert module_in(package).suite_digest() == first
+    (package / file).write_bytes((package / file).read_bytes() + b"#")
+    assert (module_in(package).suite_digest() != first) is decides
 
 
 def test_a_new_or_renamed_source_makes_another_folder(package: Path, tmp_path: Path) -> None:
