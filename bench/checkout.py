@@ -12,11 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roofline.errors import UnknownName, UsageError
-
-try:
-    import fcntl
-except ImportError:  # a system without flock: what a killed run leaves stays until somebody removes it
-    fcntl = None  # type: ignore[assignment]
+from roofline.measurement.lock_file import locked
 
 _TIMEOUT_S = 120.0
 _SCRATCH = "roofline-ab-"
@@ -133,12 +129,10 @@ def _held(scratch: Path) -> Iterator[bool]:
     """Hold a folder's lock, which ends with this process however it ends; False where another process holds it."""
     with (scratch / _LOCK).open("w") as file:
         try:
-            if fcntl is not None:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-        else:
-            yield fcntl is not None
+            is_ours = locked(file.fileno())
+        except OSError:  # a system without locks: what a killed run leaves stays until somebody removes it
+            is_ours = False
+        yield is_ours
 
 
 def _last_words(answer: subprocess.CompletedProcess[str]) -> str:

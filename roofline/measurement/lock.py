@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
@@ -139,15 +139,13 @@ def _held(
     """
     deadline = clock() + wait_s
     for tries in count(1):
-        file = open_for_all(path, os.O_RDWR)
-        try:
+        with ExitStack() as closing:
+            file = open_for_all(path, os.O_RDWR)
+            closing.callback(os.close, file)
             other = _forgotten(path) if locked(file) else _holder(file)
             if other is None and identity(file) == identity_at(path):
+                closing.pop_all()
                 return file
-        except BaseException:
-            os.close(file)
-            raise
-        os.close(file)
         if other is None:  # somebody has put another file there since it was opened: that one is the lock
             if tries > _MOST_TRIES:
                 raise OSError(errno.ESTALE, "the file is replaced again and again")
